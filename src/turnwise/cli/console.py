@@ -1,0 +1,80 @@
+"""What all commands share: one console, one way to fail, one progress bar."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from turnwise.errors import TurnwiseError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+__all__ = ["bytes_progress", "command_line", "console", "fail", "parse_mapping", "polling"]
+
+PIPE_WIDTH = 120
+"""A pipe or a file has no width of its own; tables get this much, so that no number is cut."""
+
+console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+_errors = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def fail(error: TurnwiseError) -> None:
+    """Say on one line what is wrong and what mends it."""
+    _errors.print("[red]error:[/] ", end="")
+    _errors.print(f"{error.problem}. Mend: {error.mend.rstrip('.')}", markup=False)
+
+
+def command_line() -> str:
+    """The command as it was typed, for manifests."""
+    return shlex.join(["turnwise", *sys.argv[1:]])
+
+
+def parse_mapping(text: str | None) -> dict[str, str]:
+    """``dialogue_id=conv,text=body`` as a dictionary."""
+    pairs = [part.partition("=") for part in (text or "").split(",") if part.strip()]
+    wrong = next((field for field, equals, column in pairs if not equals or not column.strip()), None)
+    if wrong is not None:
+        raise TurnwiseError(f"--map does not understand {wrong!r}", "write it as --map dialogue_id=COLUMN,text=COLUMN")
+    return {field.strip(): column.strip() for field, _, column in pairs}
+
+
+def bytes_progress() -> Progress:
+    """A bar with amount, rate and time left; silent when the output is not a terminal."""
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+        console=_errors,
+        transient=True,
+        disable=not _errors.is_terminal,
+    )
+
+
+@contextmanager
+def polling(update: Callable[[], None], seconds: float = 0.3) -> Iterator[None]:
+    """Call `update` every so often, from a thread, while the body runs."""
+    stop = threading.Event()
+
+    def run() -> None:
+        while not stop.wait(seconds):
+            update()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()

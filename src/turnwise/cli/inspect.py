@@ -1,0 +1,104 @@
+"""`turnwise inspect`: what is in a corpus, and what is wrong with it."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from turnwise.cli.console import command_line, console
+from turnwise.cli.convert import find_inputs
+
+if TYPE_CHECKING:
+    from turnwise.corpus.statistics import CorpusStatistics
+
+__all__ = ["inspect"]
+
+BAR_WIDTH = 40
+
+
+def _table_of(logs: list[str], split: str, mapping: str | None, temporary: str) -> Any:
+    """The table of a folder, or one made in passing from logs."""
+    from turnwise.corpus import convert, read_table
+
+    if len(logs) == 1 and (Path(logs[0]) / "manifest.json").exists():
+        return read_table(logs[0])
+    if len(logs) == 1 and Path(logs[0]).is_dir() and any(Path(logs[0]).glob("*.parquet")):
+        return read_table(logs[0])  # Says that the table is not whole.
+    convert(find_inputs(logs, split, None, None, mapping, None), temporary, command=command_line())
+    return read_table(temporary)
+
+
+def inspect(
+    logs: list[str] = typer.Argument(..., help="A dialogue table's folder; or logs or names of public sets."),
+    html: Path | None = typer.Option(None, help="Also write one self-contained HTML page with plots."),
+    json_out: Path | None = typer.Option(None, "--json", help="Also write the numbers as JSON."),
+    split: str = typer.Option("all", help="For public sets: train, dev, test or all."),
+    mapping: str | None = typer.Option(None, "--map", help="For tables of rows: dialogue_id=COLUMN,text=COLUMN,…"),
+) -> None:
+    """Say what is in a corpus: sizes, speakers, repeats, and what to know before training on it.
+
+    [bold]Examples[/]
+
+    turnwise inspect corpus/ --html corpus.html
+
+    turnwise inspect chats.csv
+    """
+    from turnwise.corpus.inspect_page import inspect_page
+    from turnwise.corpus.statistics import measure
+
+    with tempfile.TemporaryDirectory() as temporary, console.status("measuring …"):
+        found = measure(_table_of(logs, split, mapping, str(Path(temporary) / "table")))
+    _print(found)
+    name = logs[0] if len(logs) == 1 else f"{len(logs)} sources"
+    if json_out:
+        json_out.write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    if html:
+        html.write_text(inspect_page(found, name), encoding="utf-8")
+        console.print(f"Page with plots: {html}", markup=False)
+    else:
+        console.print("Next: add --html page.html for plots.")
+
+
+def _print(found: CorpusStatistics) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from turnwise.corpus.inspect_page import headline
+    from turnwise.corpus.statistics import warnings_of
+
+    for name, value in headline(found).items():
+        console.print(f"{name:>20}  [bold]{value}[/]")
+    for title, rows in (
+        ("speakers", [(name or "(none)", count) for name, count in list(found.speakers.items())[:8]]),
+        ("most frequent utterances", found.top_utterances[:8]),
+        ("words in a turn", _ranges(found.words_per_turn, (0, 3, 7, 15, 30, len(found.words_per_turn)))),
+        (
+            "turns in a dialogue",
+            _ranges(found.turns_per_dialogue, (0, 1, 2, 4, 8, 16, 32, len(found.turns_per_dialogue))),
+        ),
+    ):
+        table = Table(title=title, title_justify="left", show_header=False, box=None)
+        highest = max([count for _, count in rows] or [1]) or 1
+        for label, count in rows:
+            bar = "█" * round(BAR_WIDTH * count / highest)
+            table.add_row(escape(label[:60]), f"{count:,}", f"[blue]{bar}[/]")
+        table.columns[1].justify = "right" if table.columns else "left"
+        console.print(table)
+    for warning in warnings_of(found):
+        console.print(f"[yellow]![/] {warning}")
+
+
+def _ranges(histogram: list[int], edges: tuple[int, ...]) -> list[tuple[str, int]]:
+    """A histogram by a few ranges; the last one is open."""
+    ranges = []
+    for low, high in itertools.pairwise(edges):
+        first = low + 1 if low else 0
+        count = sum(histogram[first : high + 1])
+        label = f"{first} and more" if high == edges[-1] else (str(high) if first == high else f"{first} to {high}")
+        if count:
+            ranges.append((label, count))
+    return ranges

@@ -1,0 +1,59 @@
+"""Which format a file has, and why we think so."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+
+from turnwise.corpus.logfile import open_raw, unpacked
+from turnwise.corpus.readers import READERS, Head
+from turnwise.errors import TurnwiseError
+
+__all__ = ["Detection", "detect_format", "read_head"]
+
+HEAD_BYTES = 2**20
+
+
+@dataclass(frozen=True)
+class Detection:
+    """The format of a file and what gave it away."""
+
+    format: str
+    why: str
+
+
+def read_head(path: str) -> Head:
+    """The first megabyte of a file, or as much of it as a broken file gives.
+
+    Raises:
+        TurnwiseError: If nothing can be read, or nothing that any reader could use.
+    """
+    content = b""
+    try:
+        with open_raw(path) as raw, unpacked(path, raw) as stream:
+            while len(content) < HEAD_BYTES and (piece := stream.read1(HEAD_BYTES - len(content))):
+                content += piece
+    except (OSError, EOFError, zlib.error) as error:
+        if not content:
+            raise TurnwiseError(f"{path} cannot be read ({error})", "check the path and the file") from error
+    if not content.strip():
+        raise TurnwiseError(f"{path} is empty", "leave it out or export it again")
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise TurnwiseError(f"{path} is UTF-16", "convert it first: iconv -f UTF-16 -t UTF-8")
+    return Head(path, content)
+
+
+def detect_format(head: Head) -> Detection:
+    """Recognise a log file's format by its first megabyte.
+
+    Raises:
+        TurnwiseError: If it looks like none of the known formats.
+    """
+    for reader in READERS.values():
+        why = reader.recognise(head)
+        if why:
+            return Detection(reader.name, why)
+    raise TurnwiseError(
+        f"{head.path} looks like none of the known formats ({', '.join(READERS)})",
+        "name it with --format, and the columns of a table with --map dialogue_id=…,text=…",
+    )

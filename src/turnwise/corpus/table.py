@@ -1,0 +1,152 @@
+"""A table on disk: Parquet files and a `manifest.json`, which is written last and makes the table whole."""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+import turnwise
+from turnwise.corpus.engine import daft, table_files
+from turnwise.corpus.fingerprint import content_hash
+from turnwise.corpus.schema import ARROW_SCHEMA, SCHEMA_VERSION
+from turnwise.errors import TurnwiseError
+
+__all__ = ["Manifest", "TableWriter", "read_manifest", "read_table"]
+
+MANIFEST = "manifest.json"
+_PARTIAL = ".partial"
+
+
+def _versions() -> dict[str, str]:
+    packages = ("daft", "pyarrow")
+    found = {package: metadata.version(package) for package in packages}
+    return {"turnwise": turnwise.__version__, "python": platform.python_version(), **found}
+
+
+class Manifest(BaseModel):
+    """What a table is and where it comes from.
+
+    Args:
+        schema_version: The version of the dialogue table's schema.
+        dialogues: Number of rows.
+        turns: Number of turns over all rows.
+        content_hash: Equal for tables with equal rows, in whatever order and files.
+        command: The command line or call that made it.
+        counts: What the command counted on the way, by name.
+        versions: Of Turnwise, Python and the data engine.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    schema_version: int = SCHEMA_VERSION
+    dialogues: int
+    turns: int
+    content_hash: str
+    command: str
+    counts: dict[str, Any] = Field(default_factory=dict)
+    versions: dict[str, str] = Field(default_factory=_versions)
+
+
+def read_manifest(folder: str | Path) -> Manifest:
+    """The manifest of a table.
+
+    Raises:
+        TurnwiseError: If the folder holds no whole table, or one of another schema version.
+    """
+    path = Path(folder) / MANIFEST
+    if not Path(folder).is_dir():
+        raise TurnwiseError(f"{folder} is not a folder", "make a table with: turnwise convert LOGS --out FOLDER")
+    if not path.exists():
+        raise TurnwiseError(
+            f"{folder} holds no whole table (it has no {MANIFEST})",
+            "run the command that makes it again, or make one with: turnwise convert LOGS --out FOLDER",
+        )
+    try:
+        manifest = Manifest.model_validate_json(path.read_text(encoding="utf-8"))
+    except ValidationError as error:
+        problem = error.errors()[0]
+        place = ".".join(str(part) for part in problem["loc"]) or "its content"
+        raise TurnwiseError(
+            f"{path} is not a table's manifest ({place}: {problem['msg']})", "make the table again"
+        ) from error
+    if manifest.schema_version != SCHEMA_VERSION:
+        raise TurnwiseError(
+            f"{folder} has schema version {manifest.schema_version}, this Turnwise reads {SCHEMA_VERSION}",
+            "convert the logs again",
+        )
+    return manifest
+
+
+def read_table(folder: str | Path) -> Any:
+    """The dialogue table of a folder as a lazy Daft DataFrame.
+
+    Example:
+        ``read_table("runs/corpus").count_rows()``
+    """
+    read_manifest(folder)
+    return daft().read_parquet(f"{folder}/*.parquet")
+
+
+class TableWriter:
+    """Writes a table so that it is either whole or not there.
+
+    Files go to a folder beside the final place and are moved when all are written; the manifest comes last. A run that
+    is killed leaves no manifest, and the next one starts from a clean folder.
+
+    Args:
+        folder: Where the table shall be.
+        overwrite: Replace a table that is there; otherwise it is an error.
+    """
+
+    def __init__(self, folder: str | Path, *, overwrite: bool = False) -> None:
+        self.folder = Path(folder)
+        self.partial = self.folder / _PARTIAL
+        if (self.folder / MANIFEST).exists() and not overwrite:
+            raise TurnwiseError(f"{folder} holds a table already", "choose another --out, or add --overwrite")
+        if self.folder.exists() and not (self.folder / MANIFEST).exists() and self._foreign_files():
+            raise TurnwiseError(f"{folder} holds files that are not a table's", "choose an empty folder for --out")
+        try:
+            shutil.rmtree(self.partial, ignore_errors=True)
+            self.partial.mkdir(parents=True)
+        except OSError as error:
+            raise TurnwiseError(f"{folder} cannot be written ({error.strerror})", "choose another --out") from error
+
+    def _foreign_files(self) -> bool:
+        own = {_PARTIAL, "rejected.jsonl"}
+        return any(path.name not in own and path.suffix != ".parquet" for path in self.folder.iterdir())
+
+    def write(self, table: Any) -> None:
+        """Write a Daft DataFrame of dialogues into the partial folder."""
+        with table_files():
+            table.write_parquet(str(self.partial / "table"), compression="zstd")
+
+    def staged(self) -> Any:
+        """What was written so far, as a Daft DataFrame."""
+        files = sorted(str(path) for path in (self.partial / "table").glob("*.parquet"))
+        return daft().read_parquet(files) if files else daft().from_arrow(ARROW_SCHEMA.empty_table())
+
+    def finish(self, command: str, counts: dict[str, Any]) -> Manifest:
+        """Move the files into place and write the manifest."""
+        table = self.staged()
+        engine = daft()
+        turns = table.select(engine.col("turns").length().alias("n")).agg(engine.col("n").sum()).to_pydict()["n"][0]
+        digest = content_hash(table)
+        manifest = Manifest(
+            dialogues=table.count_rows(), turns=turns or 0, content_hash=digest, command=command, counts=counts
+        )
+        (self.folder / MANIFEST).unlink(missing_ok=True)
+        for old in self.folder.glob("*.parquet"):
+            old.unlink()
+        for number, path in enumerate(sorted((self.partial / "table").glob("*.parquet"))):
+            path.rename(self.folder / f"part-{number:05}.parquet")
+        shutil.rmtree(self.partial)
+        temporary = self.folder / f".{MANIFEST}"
+        temporary.write_text(json.dumps(manifest.model_dump(), indent=2) + "\n", encoding="utf-8")
+        temporary.rename(self.folder / MANIFEST)
+        return manifest

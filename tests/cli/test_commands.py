@@ -1,0 +1,154 @@
+"""The command line as a user meets it: what it prints, how it fails, how fast it starts."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.corpus.formats import json_lines, sample, turns_record
+from turnwise.cli.console import parse_mapping
+from turnwise.cli.main import main
+from turnwise.errors import TurnwiseError
+
+
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[int, str, str]:
+    monkeypatch.setattr(sys, "argv", ["turnwise", *arguments])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    captured = capsys.readouterr()
+    return int(stop.value.code or 0), captured.out, captured.err
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "chat.jsonl"
+    path.write_bytes(json_lines([turns_record(sample(number)) for number in range(20)]) + b"broken\n")
+    return path
+
+
+def test_convert_then_inspect(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, log: Path, tmp_path: Path
+) -> None:
+    code, out, _ = run(capsys, monkeypatch, "convert", str(log), "--out", str(tmp_path / "corpus"))
+    assert code == 0
+    assert "turns, because its records have 'turns' with 'text'" in out
+    assert "20 records accepted, 1 rejected, 21 in all." in out
+    assert "20 dialogues with 40 turns" in out
+    assert "Next: turnwise inspect" in out
+    page, numbers = tmp_path / "page.html", tmp_path / "numbers.json"
+    code, out, _ = run(
+        capsys, monkeypatch, "inspect", str(tmp_path / "corpus"), "--html", str(page), "--json", str(numbers)
+    )
+    assert code == 0
+    assert "words in a turn" in out
+    assert page.read_text().startswith("<!doctype html>")
+    assert json.loads(numbers.read_text())["turns"] == 40
+
+
+def test_inspect_reads_logs_directly(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, log: Path
+) -> None:
+    code, out, _ = run(capsys, monkeypatch, "inspect", str(log))
+    assert code == 0
+    assert "dialogues  20" in out
+
+
+def test_data_commands(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TURNWISE_DATA", str(tmp_path))
+    (tmp_path / "sgd").mkdir()
+    code, out, _ = run(capsys, monkeypatch, "data", "list", "--task", "corpus", "--use", "open")
+    assert code == 0
+    assert "sgd" in out
+    assert "dailydialog" not in out
+    _, out, _ = run(capsys, monkeypatch, "data", "info", "star")
+    assert "by a hash of the dialogue's id: train 80 %, dev 10 %, test 10 %" in out
+    assert "MIT (LICENSE.txt)" in out
+    _, out, _ = run(capsys, monkeypatch, "data", "path", "sgd")
+    assert out.strip() == str(tmp_path / "sgd")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["convert", "nope.csv", "--out", "{tmp}/o"], "nope.csv names no file. Mend: check the path"),
+        (["convert", "clinc15", "--out", "{tmp}/o"], "did you mean clinc150"),
+        (["convert", "{log}", "--format", "xml", "--out", "{tmp}/o"], "there is no format 'xml'. Mend: choose one of"),
+        (["convert", "{tmp}/rows.csv", "--out", "{tmp}/o"], "Mend: name it with --map text=COLUMN"),
+        (["convert", "{tmp}/rows.csv", "--map", "text", "--out", "{tmp}/o"], "--map does not understand 'text'"),
+        (["convert", "{tmp}/empty.csv", "--out", "{tmp}/o"], "empty.csv is empty"),
+        (["convert", "{log}", "--out", "{log}/o"], "cannot be written"),
+        (["convert", "{log}", "--strict", "--out", "{tmp}/o"], "--strict allows none. Mend: see"),
+        (["inspect", "{tmp}"], "empty.csv is empty"),
+        (["data", "info", "nothing"], "'turnwise data list' shows all names"),
+        (["data", "list", "--task", "cooking"], "no set matches"),
+        (["data", "fetch", "dailydialog"], "add --accept-noncommercial"),
+        (["data", "path", "sgd", "--split", "valid"], "sgd has no split 'valid'. Mend: it has train, dev, test, all"),
+    ],
+)
+def test_mistakes_are_one_line_with_the_mend(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    log: Path,
+    arguments: list[str],
+    message: str,
+) -> None:
+    (tmp_path / "rows.csv").write_text("conv,stuff\n1,hi\n")
+    (tmp_path / "empty.csv").write_text("")
+    filled = [argument.format(tmp=tmp_path, log=log) for argument in arguments]
+    code, _, err = run(capsys, monkeypatch, *filled)
+    assert code == 2
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+    assert "Traceback" not in err
+
+
+def test_mapping() -> None:
+    assert parse_mapping("dialogue_id=conv, text=body") == {"dialogue_id": "conv", "text": "body"}
+    assert parse_mapping(None) == {}
+    with pytest.raises(TurnwiseError):
+        parse_mapping("text=")
+
+
+def best_of(command: list[str], tries: int = 3) -> float:
+    """The fastest of a few runs: what else the machine does only makes a run slower."""
+    seconds = []
+    for _ in range(tries):
+        start = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True)
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def test_importing_is_quick() -> None:
+    bare = best_of([sys.executable, "-c", "pass"])
+    assert best_of([sys.executable, "-c", "import turnwise"]) - bare < 0.3
+
+
+def test_help_is_quick() -> None:
+    assert best_of([sys.executable, "-m", "turnwise.cli.main", "--help"]) < 1.0
+
+
+@pytest.mark.parametrize(
+    "command", [["convert"], ["inspect"], ["data", "list"], ["data", "info"], ["data", "path"], ["data", "fetch"]]
+)
+def test_every_command_has_help_with_an_example(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    code, out, _ = run(capsys, monkeypatch, *command, "--help")
+    assert code == 0
+    assert f"turnwise {' '.join(command)} " in out
+    assert "Example" in out
+
+
+def test_heavy_packages_are_not_loaded_for_help() -> None:
+    script = (
+        "import sys; import turnwise.cli.main; print([m for m in ('daft', 'torch', 'pyarrow') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+os.environ.setdefault("DAFT_ANALYTICS_ENABLED", "0")
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+settings.register_profile("turnwise", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("turnwise")
+
+
+@pytest.fixture(autouse=True)
+def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests to 127.0.0.1 must not leave through a proxy."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")

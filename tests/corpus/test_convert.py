@@ -1,0 +1,156 @@
+"""From files to a table: joining, compression, splits, and a table that is whole or not there."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import http.server
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from tests.corpus.formats import WRITERS, json_lines, sample, turns_record
+from turnwise.corpus import convert, find_logs, read_manifest, read_table
+from turnwise.corpus.schema import Dialogue, dialogues_from_arrow
+from turnwise.corpus.table import TableWriter
+from turnwise.errors import TurnwiseError
+
+
+def rows(folder: Path) -> list[Dialogue]:
+    found = dialogues_from_arrow(read_table(folder).to_arrow())
+    return sorted(found, key=lambda dialogue: (dialogue.source, dialogue.dialogue_id))
+
+
+def log_lines(*numbers: int) -> bytes:
+    return json_lines([turns_record(sample(number)) for number in numbers])
+
+
+@pytest.mark.parametrize("way", WRITERS)
+def test_each_format_is_recognised_and_converted(tmp_path: Path, way: str) -> None:
+    reader, ending, write = WRITERS[way]
+    path = tmp_path / f"log.{ending}"
+    path.write_bytes(write([sample(number) for number in range(5)]))
+    seen = []
+    logs = find_logs([str(path)], on_detect=lambda _, detection: seen.append(detection))
+    assert seen[0].format == reader
+    conversion = convert(logs, tmp_path / "out")
+    assert conversion.manifest.dialogues == 5
+    assert conversion.manifest.turns == 10
+    assert conversion.rejected_path is None
+    assert {d.turns[0].text for d in rows(tmp_path / "out")} == {sample(n).turns[0].text for n in range(5)}
+
+
+def test_scattered_rows_are_joined_and_sorted(tmp_path: Path) -> None:
+    lines = ["conv,turn,who,body"]
+    for turn in (2, 0, 1):
+        lines += [f"c{conv},{turn},u{turn},text {conv} {turn}" for conv in range(50)]
+    (tmp_path / "a.csv").write_text("\n".join(lines[:80]) + "\n")
+    (tmp_path / "b.csv").write_text("\n".join([lines[0], *lines[80:]]) + "\n")
+    logs = find_logs([str(tmp_path / "*.csv")], source="chats")
+    conversion = convert(logs, tmp_path / "out")
+    assert (conversion.manifest.dialogues, conversion.manifest.turns) == (50, 150)
+    for dialogue in rows(tmp_path / "out"):
+        conv = dialogue.dialogue_id.removeprefix("c")
+        assert [turn.text for turn in dialogue.turns] == [f"text {conv} {turn}" for turn in range(3)]
+
+
+def test_rows_at_the_same_time_keep_the_order_of_lines(tmp_path: Path) -> None:
+    body = "".join(f"{conv},2024-01-01,t{number}\n" for number in range(4) for conv in "ab")
+    (tmp_path / "log.csv").write_text("conv,time,body\n" + body)
+    convert(find_logs([str(tmp_path / "log.csv")]), tmp_path / "out")
+    assert [[turn.text for turn in d.turns] for d in rows(tmp_path / "out")] == [["t0", "t1", "t2", "t3"]] * 2
+
+
+def test_gzip_zstd_and_folders(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "a.jsonl.gz").write_bytes(gzip.compress(log_lines(0)) + gzip.compress(log_lines(1)))
+    (logs / "b.jsonl.zst").write_bytes(pa.compress(log_lines(2), "zstd", asbytes=True))
+    (logs / "c.jsonl").write_bytes(log_lines(3))
+    convert(find_logs([str(logs)]), tmp_path / "out")
+    assert [(d.source, d.dialogue_id) for d in rows(tmp_path / "out")] == [
+        ("a", "d0"),
+        ("a", "d1"),
+        ("b", "d2"),
+        ("c", "d3"),
+    ]
+
+
+def test_a_truncated_gzip_gives_what_came_before(tmp_path: Path) -> None:
+    content = gzip.compress(b"".join(log_lines(number) for number in range(5_000)))
+    (tmp_path / "log.jsonl.gz").write_bytes(content[: len(content) // 2])
+    conversion = convert(find_logs([str(tmp_path / "log.jsonl.gz")]), tmp_path / "out")
+    assert 1_000 < conversion.manifest.dialogues < 5_000
+    assert conversion.rejected_path is not None
+    reasons = [json.loads(line)["reason"] for line in conversion.rejected_path.read_text().splitlines()]
+    assert "could not be read to its end" in reasons[-1]
+
+
+def test_strict_fails_and_leaves_no_table(tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_bytes(log_lines(0) + b"broken\n")
+    with pytest.raises(TurnwiseError, match="1 records were rejected"):
+        convert(find_logs([str(tmp_path / "log.jsonl")]), tmp_path / "out", strict=True)
+    with pytest.raises(TurnwiseError, match="holds no whole table"):
+        read_table(tmp_path / "out")
+
+
+def test_a_table_is_not_overwritten_unasked(tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_bytes(log_lines(0))
+    logs = find_logs([str(tmp_path / "log.jsonl")])
+    first = convert(logs, tmp_path / "out")
+    with pytest.raises(TurnwiseError, match="--overwrite"):
+        convert(logs, tmp_path / "out")
+    (tmp_path / "log.jsonl").write_bytes(log_lines(0, 1))
+    second = convert(logs, tmp_path / "out", overwrite=True)
+    assert second.manifest.dialogues == 2
+    assert second.manifest.content_hash != first.manifest.content_hash
+    assert not (tmp_path / "out" / ".partial").exists()
+
+
+def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("do not lose me")
+    with pytest.raises(TurnwiseError, match="empty folder"):
+        TableWriter(tmp_path)
+
+
+def test_a_manifest_of_another_version_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_bytes(log_lines(0))
+    convert(find_logs([str(tmp_path / "log.jsonl")]), tmp_path / "out")
+    manifest = tmp_path / "out" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"schema_version": 1', '"schema_version": 99'))
+    with pytest.raises(TurnwiseError, match="schema version 99"):
+        read_manifest(tmp_path / "out")
+    manifest.write_text("{}")
+    with pytest.raises(TurnwiseError, match="not a table's manifest"):
+        read_manifest(tmp_path / "out")
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """A web server on loopback over a folder."""
+    folder = tmp_path / "web"
+    folder.mkdir()
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *args: object) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}", folder
+    server.shutdown()
+    server.server_close()
+
+
+def test_logs_behind_a_url(tmp_path: Path, web: tuple[str, Path]) -> None:
+    url, folder = web
+    (folder / "chat.jsonl.gz").write_bytes(gzip.compress(b"".join(log_lines(number) for number in range(300))))
+    conversion = convert(find_logs([f"{url}/chat.jsonl.gz"]), tmp_path / "out")
+    assert conversion.manifest.dialogues == 300
+    with pytest.raises(TurnwiseError, match="cannot be read"):
+        find_logs([f"{url}/nothing.jsonl"])

@@ -1,0 +1,47 @@
+"""What users may import: a change here is a change for them, and belongs in the changelog."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import turnwise
+
+PUBLIC = {
+    "turnwise": ["__version__"],
+    "turnwise.corpus": [
+        "SCHEMA_VERSION",
+        "Conversion",
+        "Dialogue",
+        "Manifest",
+        "Slot",
+        "Turn",
+        "convert",
+        "find_logs",
+        "read_manifest",
+        "read_table",
+    ],
+    "turnwise.errors": ["TurnwiseError"],
+}
+MODULES = [module.name for module in pkgutil.walk_packages(turnwise.__path__, "turnwise.")]
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_public_names(module: str) -> None:
+    assert importlib.import_module(module).__all__ == PUBLIC[module]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_name_in_all_exists_and_is_sorted(module: str) -> None:
+    found = importlib.import_module(module)
+    names = getattr(found, "__all__", [])
+    assert all(hasattr(found, name) for name in names)
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_docstring_examples(module: str) -> None:
+    assert doctest.testmod(importlib.import_module(module)).failed == 0
