@@ -11,7 +11,7 @@ from typing import Any
 from tests.corpus import formats
 from tests.corpus.formats import sample
 
-WRONG = [None, 0, -1, 1e308, True, "", [], {}, [[]], {"a": 1}, "\x00", "\ud800", 10**30]
+WRONG: list[Any] = [None, 0, -1, 1e308, True, "", [], {}, [[]], {"a": 1}, "\x00", "\ud800", 10**30]
 HUGE = 10 * 2**20
 
 
@@ -121,6 +121,7 @@ def json_array_fuzz(reader: str, count: int, rng: random.Random) -> Iterator[Fuz
         record = _json_record(reader, number)
         broken = _huge(record) if number % 1_000 == 999 else rng.choice(BREAKS_STRUCTURE)(record, rng)
         opening, closing = (b'{\n"d.json": ', b"\n}\n") if reader == "multiwoz" else (b"[\n", b"\n]\n")
+        # What is broken may look like two pieces, or take the closing bracket for its own.
         yield Fuzz(reader, opening + broken + closing, None)
 
 

@@ -32,7 +32,7 @@ def _versions() -> dict[str, str]:
 class Manifest(BaseModel):
     """What a table is and where it comes from.
 
-    Args:
+    Attributes:
         schema_version: The version of the dialogue table's schema.
         dialogues: Number of rows.
         turns: Number of turns over all rows.

@@ -19,6 +19,7 @@ __all__ = [
     "ReadOptions",
     "Reader",
     "identifier",
+    "list_of",
     "parse_time",
     "strings",
     "turn_number",
@@ -151,6 +152,16 @@ def value_of(record: Any, key: str, kind: type, what: str) -> Any:
     value = record[key]
     if not isinstance(value, kind):
         raise BadDialogueError(f"{what}'s {key!r} is {type(value).__name__}, not {kind.__name__}", value)
+    return value
+
+
+def list_of(record: dict[str, Any], key: str, what: str) -> list[Any]:
+    """``record[key]``, which must be a list if it is there; an empty list if not."""
+    value = record.get(key)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise BadDialogueError(f"{what}'s {key!r} is {type(value).__name__}, not list", value)
     return value
 
 

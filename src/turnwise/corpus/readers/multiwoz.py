@@ -7,7 +7,7 @@ from typing import Any
 
 from turnwise.corpus.json_container import JsonRecord
 from turnwise.corpus.logfile import Parsed
-from turnwise.corpus.readers.base import JsonReader, ReadOptions, identifier, value_of, without_empty_turns
+from turnwise.corpus.readers.base import JsonReader, ReadOptions, identifier, list_of, value_of, without_empty_turns
 from turnwise.corpus.schema import BadDialogueError, Dialogue, Slot, Turn
 
 __all__ = ["READER"]
@@ -33,7 +33,7 @@ def _acts(turn: dict[str, Any]) -> list[str]:
 def _slots(turn: dict[str, Any], text: str) -> list[Slot]:
     """The values that stand in the text; the positions in the file count tokens of another tokenisation."""
     found = []
-    for span in turn.get("span_info") or []:
+    for span in list_of(turn, "span_info", "a turn"):
         if not isinstance(span, list) or len(span) < 3 or not all(isinstance(part, str) for part in span[:3]):
             raise BadDialogueError("an entry of 'span_info' is not [act, slot, value, …]", span)
         place = re.search(re.escape(span[2]), text, re.IGNORECASE) if span[2] else None
@@ -80,7 +80,7 @@ def _recognise(record: JsonRecord) -> str | None:
 READER = JsonReader(
     name="multiwoz",
     title="MultiWOZ 2.0 and 2.1 (data.json)",
-    start=re.compile(r'"[^"\n]{1,100}"\s*:\s*\{\s*"(?:goal|log)"|\{\s*"(?:goal|log|dialogue_id)"\s*:'),
+    start=re.compile(r'"[^"\n]{1,100}"\s*:\s*\{\s*"(?:goal|log)"'),
     recognise_record=_recognise,
     parse=parse,
 )

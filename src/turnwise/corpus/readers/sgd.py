@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from turnwise.corpus.json_container import JsonRecord
 from turnwise.corpus.logfile import Parsed
-from turnwise.corpus.readers.base import JsonReader, ReadOptions, identifier, strings, value_of, without_empty_turns
+from turnwise.corpus.readers.base import (
+    JsonReader,
+    ReadOptions,
+    identifier,
+    list_of,
+    strings,
+    value_of,
+    without_empty_turns,
+)
 from turnwise.corpus.schema import BadDialogueError, Dialogue, Slot, Turn
 
 __all__ = ["READER", "parse"]
 
 
-def _objects(record: Any, key: str) -> Iterator[dict[str, Any]]:
+def _objects(record: dict[str, Any], key: str) -> list[dict[str, Any]]:
     """The objects of an optional list."""
-    value = record.get(key) or []
-    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
-        raise BadDialogueError(f"a turn's {key!r} is not a list of objects", value)
-    yield from value
+    found = list_of(record, key, "a turn")
+    if not all(isinstance(entry, dict) for entry in found):
+        raise BadDialogueError(f"a turn's {key!r} is not a list of objects", found)
+    return found
 
 
 def _acts(frames: list[dict[str, Any]]) -> list[str]:
@@ -51,7 +58,7 @@ def _intent(frames: list[dict[str, Any]]) -> str | None:
 
 def _turn(turn: Any) -> Turn:
     text = value_of(turn, "utterance", str, "a turn")
-    frames = list(_objects(turn, "frames"))
+    frames = _objects(turn, "frames")
     return Turn(
         speaker=value_of(turn, "speaker", str, "a turn").lower(),
         text=text,

@@ -7,7 +7,15 @@ from typing import Any
 
 from turnwise.corpus.json_container import JsonRecord
 from turnwise.corpus.logfile import Parsed
-from turnwise.corpus.readers.base import JsonReader, ReadOptions, identifier, strings, value_of, without_empty_turns
+from turnwise.corpus.readers.base import (
+    JsonReader,
+    ReadOptions,
+    identifier,
+    list_of,
+    strings,
+    value_of,
+    without_empty_turns,
+)
 from turnwise.corpus.schema import BadDialogueError, Dialogue, Slot, Turn
 
 __all__ = ["READER"]
@@ -20,18 +28,14 @@ def _segment(segment: Any, text: str) -> list[Slot]:
     if not 0 <= start <= end:
         raise BadDialogueError("a segment ends before it starts", segment)
     end = min(end, len(text))  # A few published segments run one character past their text.
-    annotations = segment.get("annotations") or []
-    if not isinstance(annotations, list):
-        raise BadDialogueError("a segment's 'annotations' is not a list", annotations)
+    annotations = list_of(segment, "annotations", "a segment")
     names = dict.fromkeys(value_of(annotation, "name", str, "an annotation") for annotation in annotations)
     return [Slot(name, text[start:end], start, end) for name in names if start < end]
 
 
 def _turn(utterance: Any) -> Turn:
     text = value_of(utterance, "text", str, "an utterance")
-    segments = utterance.get("segments") or []
-    if not isinstance(segments, list):
-        raise BadDialogueError("an utterance's 'segments' is not a list", segments)
+    segments = list_of(utterance, "segments", "an utterance")
     slots = [slot for segment in segments for slot in _segment(segment, text)]
     return Turn(value_of(utterance, "speaker", str, "an utterance").lower(), text, slots=slots or None)
 

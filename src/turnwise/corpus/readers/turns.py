@@ -11,6 +11,7 @@ from turnwise.corpus.readers.base import (
     JsonReader,
     ReadOptions,
     identifier,
+    list_of,
     parse_time,
     strings,
     value_of,
@@ -19,14 +20,6 @@ from turnwise.corpus.readers.base import (
 from turnwise.corpus.schema import BadDialogueError, Dialogue, Slot, Turn
 
 __all__ = ["READER"]
-
-
-def _slots(value: Any) -> list[Slot] | None:
-    if value is None:
-        return None
-    if not isinstance(value, list):
-        raise BadDialogueError(f"a turn's 'slots' is {type(value).__name__}, not a list", value)
-    return [_slot(slot) for slot in value]
 
 
 def _slot(slot: Any) -> Slot:
@@ -46,7 +39,7 @@ def _turn(turn: Any) -> Turn:
         speaker=value_of(turn, "speaker", str, "a turn") if turn.get("speaker") is not None else "",
         text=text,
         acts=strings(turn["acts"] if "acts" in turn else turn.get("act"), "a turn's acts"),
-        slots=_slots(turn.get("slots")),
+        slots=[_slot(slot) for slot in list_of(turn, "slots", "a turn")] if turn.get("slots") is not None else None,
         intent="+".join(intents) if intents else None,
         time=parse_time(turn.get("time")),
     )
