@@ -149,8 +149,12 @@ def web(tmp_path: Path) -> Iterator[tuple[str, Path]]:
 
 def test_logs_behind_a_url(tmp_path: Path, web: tuple[str, Path]) -> None:
     url, folder = web
-    (folder / "chat.jsonl.gz").write_bytes(gzip.compress(b"".join(log_lines(number) for number in range(300))))
-    conversion = convert(find_logs([f"{url}/chat.jsonl.gz"]), tmp_path / "out")
-    assert conversion.manifest.dialogues == 300
+    content = gzip.compress(b"".join(log_lines(number) for number in range(300)))
+    for part in range(5):
+        (folder / f"chat{part}.jsonl.gz").write_bytes(content)
+    (folder / "rows.parquet").write_bytes(WRITERS["parquet"][2]([sample(1)]))
+    urls = [*[f"{url}/chat{part}.jsonl.gz" for part in range(5)], f"{url}/rows.parquet"]
+    conversion = convert(find_logs(urls), tmp_path / "out")
+    assert conversion.manifest.dialogues == 1_501
     with pytest.raises(TurnwiseError, match="cannot be read"):
         find_logs([f"{url}/nothing.jsonl"])

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import gzip
 import io
+import shutil
+import tempfile
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
 import pyarrow as pa
+import pyarrow.fs
 
 from turnwise.corpus.schema import Dialogue
 
@@ -90,42 +94,34 @@ def shorten(piece: str | bytes, limit: int = 200) -> str:
     return text if len(text) <= limit else text[:limit] + "…"
 
 
-class _RemoteFile(io.RawIOBase):
-    """What `io.BufferedReader` wants, over a file that Daft reads from an object store."""
+def _open_url(url: str) -> IO[bytes]:
+    """A remote file: a web address is spooled to disk, an object store is read in place.
 
-    def __init__(self, path: str) -> None:
-        from turnwise.corpus.engine import daft
-
-        self._file: Any = daft().File(path).open().__enter__()
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        return int(self._file.seek(offset, whence))
-
-    def tell(self) -> int:
-        return int(self._file.tell())
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._file.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
-    def close(self) -> None:
-        if not self.closed:
-            self._file.__exit__(None, None, None)
-        super().close()
+    Not through `daft.File`: its reads wait for the very threads that wait for our readers, and two remote files at once
+    would wait for each other for ever (seen in Daft 0.7.26).
+    """
+    if url.startswith(("http://", "https://")):
+        spooled = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+        with urllib.request.urlopen(url, timeout=60) as response:
+            shutil.copyfileobj(response, spooled)
+        spooled.seek(0)
+        return spooled
+    system, path = pa.fs.FileSystem.from_uri(url.replace("az://", "abfs://", 1))
+    return cast("IO[bytes]", io.BufferedReader(system.open_input_file(path), 2**20))
 
 
 def open_raw(path: str) -> IO[bytes]:
-    """The file's bytes as they lie there, compressed or not."""
-    if is_url(path):
-        return cast("IO[bytes]", io.BufferedReader(_RemoteFile(path), 2**20))
-    return Path(path).open("rb", buffering=2**20)
+    """The file's bytes as they lie there, compressed or not.
+
+    Raises:
+        OSError: If it cannot be opened.
+    """
+    if not is_url(path):
+        return Path(path).open("rb", buffering=2**20)
+    try:
+        return _open_url(path)
+    except (pa.ArrowException, ValueError) as error:
+        raise OSError(f"{error}") from error
 
 
 class ByteStream(Protocol):
@@ -141,7 +137,7 @@ def unpacked(path: str, raw: IO[bytes]) -> Any:
     compression = _COMPRESSION.get(Path(path.split("?")[0]).suffix.lower())
     if compression == "gzip":
         # Python's own gzip gives all that a cut file holds before it complains; Arrow's loses the last buffer.
-        return gzip.GzipFile(fileobj=raw)
+        return gzip.GzipFile(fileobj=raw, mode="rb")
     if compression == "zstd":
         return io.BufferedReader(pa.CompressedInputStream(raw, "zstd"), 2**16)
     return raw
