@@ -101,8 +101,8 @@ def _open_url(url: str) -> IO[bytes]:
     would wait for each other for ever (seen in Daft 0.7.26).
     """
     if url.startswith(("http://", "https://")):
-        spooled = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
         with urllib.request.urlopen(url, timeout=60) as response:
+            spooled = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
             shutil.copyfileobj(response, spooled)
         spooled.seek(0)
         return spooled
