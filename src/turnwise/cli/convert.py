@@ -68,9 +68,16 @@ def convert(
 
     turnwise convert sgd multiwoz21 --split train --out corpus/
     """
+    files = find_inputs(logs, split, log_format, source, mapping, language)
+    _summary(convert_with_progress(files, out, strict=strict, overwrite=overwrite), out)
+
+
+def convert_with_progress(
+    files: list[LogFile], out: Path, *, strict: bool = False, overwrite: bool = False
+) -> Conversion:
+    """Convert files, showing how far it is."""
     from turnwise.corpus.convert import convert as run
 
-    files = find_inputs(logs, split, log_format, source, mapping, language)
     with bytes_progress() as progress:
         total = sum(Path(file.path).stat().st_size for file in files if Path(file.path).is_file())
         task = progress.add_task("reading", total=total or None, note="")
@@ -84,10 +91,7 @@ def convert(
             progress.update(task, completed=sum(count.bytes_read for count in counts), note=note)
 
         with polling(update):
-            conversion = run(
-                files, out, command=command_line(), strict=strict, overwrite=overwrite, on_start=folder.append
-            )
-    _summary(conversion, out)
+            return run(files, out, command=command_line(), strict=strict, overwrite=overwrite, on_start=folder.append)
 
 
 def _summary(conversion: Conversion, out: Path) -> None:

@@ -19,6 +19,7 @@ from turnwise.corpus.readers import READERS, ReadOptions
 from turnwise.corpus.schema import ARROW_SCHEMA
 from turnwise.corpus.source import FileCounts, LogFile, dialogue_source, read_counts
 from turnwise.corpus.table import Manifest, TableWriter
+from turnwise.corpus.turn_arrays import join_turns, split_turns, turns_dtype
 from turnwise.errors import TurnwiseError
 
 __all__ = ["Conversion", "convert", "find_logs", "list_files"]
@@ -109,17 +110,15 @@ def _join_pieces(pieces: Any) -> Any:
 
 def _sort_turns(table: Any) -> Any:
     """Each dialogue's turns in the order of their numbers, times or lines."""
-    engine = daft()
-    turns_type = engine.DataType.from_arrow_type(ARROW_SCHEMA.field("turns").type)
 
-    @batch_function(turns_type)
+    @batch_function(turns_dtype())
     def in_order(turns: pa.Array, order: pa.Array, lines: pa.Array) -> pa.Array:
-        offsets = turns.offsets.to_numpy()
+        offsets, flat = split_turns(turns)
         dialogue = np.repeat(np.arange(len(turns)), np.diff(offsets))
         by = np.lexsort((lines.flatten().to_numpy(), order.flatten().to_numpy(), dialogue))
-        return pa.LargeListArray.from_arrays(pa.array(offsets - offsets[0]), turns.flatten().take(pa.array(by)))
+        return join_turns(offsets, flat.take(pa.array(by)))
 
-    col = engine.col
+    col = daft().col
     ordered = table.with_column("turns", in_order(col("turns"), col("order"), col("lines")))
     return ordered.select(*ARROW_SCHEMA.names)
 

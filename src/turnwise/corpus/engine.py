@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-__all__ = ["PARQUET_FILE_BYTES", "batch_function", "daft", "table_files"]
+from turnwise.errors import TurnwiseError
+
+__all__ = ["PARQUET_FILE_BYTES", "batch_function", "daft", "frugally", "use_runner"]
 
 PARQUET_FILE_BYTES = 128 * 2**20
 """Small enough to spread over workers, large enough that a billion dialogues stay a few thousand files."""
+ROW_GROUP_BYTES = 32 * 2**20
+"""What a reader of the file has to hold at a time."""
 
 
 def daft() -> ModuleType:
@@ -25,6 +30,30 @@ def daft() -> ModuleType:
     import daft
 
     return daft
+
+
+def use_runner(name: str) -> None:
+    """Choose where plans run: ``native`` in this process, ``ray`` on a Ray cluster (or a local one on loopback).
+
+    Called once, before anything runs; Daft keeps the choice for the process.
+    """
+    if name == "native":
+        daft().set_runner_native()
+        return
+    if name != "ray":
+        raise TurnwiseError(f"there is no runner {name!r}", "choose native or ray")
+    os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+    except ImportError as error:
+        raise TurnwiseError("--runner ray needs Ray", "pip install 'turnwise[cluster]'") from error
+    if not ray.is_initialized() and not os.environ.get("RAY_ADDRESS"):
+        # A local cluster listens on loopback only: Ray's default would open its ports to the network.
+        ray.init(
+            _node_ip_address="127.0.0.1", include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR
+        )
+    daft().set_runner_ray(noop_if_initialized=True)
 
 
 def batch_function(returns: Any, *, unnest: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -52,7 +81,16 @@ def batch_function(returns: Any, *, unnest: bool = False) -> Callable[[Callable[
 
 
 @contextmanager
-def table_files() -> Iterator[None]:
-    """Within this context Daft writes Parquet files of the table's size."""
-    with daft().execution_config_ctx(parquet_target_filesize=PARQUET_FILE_BYTES):
+def frugally() -> Iterator[None]:
+    """Within this context Daft streams in little memory and writes Parquet files of the table's size.
+
+    By default Daft reads eight files at once on any machine and holds finished batches back until their turn comes;
+    memory then grows with the corpus (measured: 5 GiB against 1 GiB at 37 million turns on two cores).
+    """
+    with daft().execution_config_ctx(
+        parquet_target_filesize=PARQUET_FILE_BYTES,
+        parquet_target_row_group_size=ROW_GROUP_BYTES,
+        scantask_max_parallel=0,  # As many as there are cores.
+        maintain_order=False,
+    ):
         yield

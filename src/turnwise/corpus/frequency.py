@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from turnwise.corpus.engine import daft
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-__all__ = ["top_share", "utterance_counts"]
+from turnwise.corpus.engine import batch_function, daft
+from turnwise.corpus.fingerprint import hash_strings
+from turnwise.corpus.turn_arrays import keep_turns, split_turns
+
+__all__ = ["response_frequencies", "top_share", "utterance_counts"]
 
 
 def utterance_counts(table: Any) -> Any:
@@ -14,6 +20,29 @@ def utterance_counts(table: Any) -> Any:
     col = daft().col
     texts = table.select(col("turns").explode()).select(col("turns").get("text").strip().lower().alias("utterance"))
     return texts.groupby("utterance").agg(col("utterance").count().alias("count"))
+
+
+def response_frequencies(table: Any) -> Any:
+    """A lazy Daft DataFrame (`response`, `count`) of the responses that occur more than once.
+
+    A response is a turn that follows another; it is named by the 64-bit hash of its trimmed, lower-case text
+    (`fingerprint.hash_strings`), so that the table stays small however long texts are. What is not in it occurs once.
+    """
+    engine = daft()
+    col, kinds = engine.col, engine.DataType
+
+    @batch_function(kinds.list(kinds.uint64()))
+    def responses(turns: pa.Array) -> pa.Array:
+        offsets, flat = split_turns(turns)
+        follows = np.ones(len(flat), bool)
+        follows[offsets[:-1][offsets[:-1] < len(flat)]] = False
+        offsets, later = keep_turns(offsets, flat, follows)
+        folded = pc.utf8_lower(pc.utf8_trim_whitespace(later.field("text")))
+        return pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(hash_strings(folded)))
+
+    hashed = table.select(responses(col("turns")).alias("response")).explode("response")
+    counted = hashed.where(col("response").not_null()).groupby("response").agg(col("response").count().alias("count"))
+    return counted.where(col("count") > 1)
 
 
 def top_share(counts: list[int], share: float = 0.01) -> float:

@@ -12,8 +12,10 @@ from pydantic import BaseModel
 from turnwise.corpus.engine import batch_function, daft
 from turnwise.corpus.fingerprint import dialogue_hashes
 from turnwise.corpus.frequency import utterance_counts
+from turnwise.corpus.texts import word_counts
+from turnwise.corpus.turn_arrays import split_turns, sums
 
-__all__ = ["CorpusStatistics", "measure", "warnings_of"]
+__all__ = ["CorpusStatistics", "count_pairs", "measure", "warnings_of"]
 
 MAX_WORDS = 60
 MAX_TURNS = 40
@@ -60,11 +62,9 @@ def _dialogue_measures(table: Any) -> Any:
 
     @batch_function(kinds.struct(fields), unnest=True)
     def measures(array: pa.Array) -> pa.Array:
-        offsets = array.offsets.to_numpy().astype(np.int64)
-        offsets = offsets - offsets[0]
-        flat = array.flatten()
+        offsets, flat = split_turns(array)
         texts, speakers = flat.field("text"), flat.field("speaker")
-        words = pc.count_substring_regex(texts, r"\S+").to_numpy(zero_copy_only=False).astype(np.int32)
+        words = word_counts(texts).astype(np.int32)
         follows = np.ones(len(flat), bool)
         follows[offsets[:-1]] = False  # The first turn of a dialogue follows nothing.
         previous = np.maximum(np.arange(len(flat)) - 1, 0)
@@ -74,7 +74,7 @@ def _dialogue_measures(table: Any) -> Any:
         folded = pa.LargeListArray.from_arrays(pa.array(offsets), pc.utf8_lower(texts).cast(pa.large_string()))
         columns = [
             pa.array(np.diff(offsets)),
-            *[pa.array(_sums(mask, offsets)) for mask in (follows, same, long)],
+            *[pa.array(sums(mask, offsets)) for mask in (follows, same, long)],
             pa.array(dialogue_hashes([folded])),
             pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(words)),
         ]
@@ -83,9 +83,10 @@ def _dialogue_measures(table: Any) -> Any:
     return table.select(measures(engine.col("turns")))
 
 
-def _sums(mask: Any, offsets: Any) -> Any:
-    running = np.concatenate([[0], np.cumsum(mask)])
-    return (running[offsets[1:]] - running[offsets[:-1]]).astype(np.int64)
+def count_pairs(table: Any) -> int:
+    """The number of consecutive pairs with more than 3 words on both sides, which DSE trains on."""
+    found = _dialogue_measures(table).agg(daft().col("long_pairs").sum()).to_pydict()["long_pairs"][0]
+    return int(found or 0)
 
 
 def _histogram(values: Any, column: str, highest: int) -> list[int]:

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import turnwise
-from turnwise.corpus.engine import daft, table_files
+from turnwise.corpus.engine import daft, frugally
 from turnwise.corpus.fingerprint import content_hash
 from turnwise.corpus.schema import ARROW_SCHEMA, SCHEMA_VERSION
 from turnwise.errors import TurnwiseError
@@ -21,6 +21,8 @@ __all__ = ["Manifest", "TableWriter", "read_manifest", "read_table"]
 
 MANIFEST = "manifest.json"
 _PARTIAL = ".partial"
+ACCOMPANYING = ("frequencies", ".work")
+"""Folders that commands may keep beside a table's files."""
 
 
 def _versions() -> dict[str, str]:
@@ -90,7 +92,7 @@ def read_table(folder: str | Path) -> Any:
         ``read_table("runs/corpus").count_rows()``
     """
     read_manifest(folder)
-    return daft().read_parquet(f"{folder}/*.parquet")
+    return daft().read_parquet(f"{folder}/*.parquet").select(*ARROW_SCHEMA.names)
 
 
 class TableWriter:
@@ -107,6 +109,7 @@ class TableWriter:
     def __init__(self, folder: str | Path, *, overwrite: bool = False) -> None:
         self.folder = Path(folder)
         self.partial = self.folder / _PARTIAL
+        self._folders: list[Path] = []
         if (self.folder / MANIFEST).exists() and not overwrite:
             raise TurnwiseError(f"{folder} holds a table already", "choose another --out, or add --overwrite")
         if self.folder.exists() and not (self.folder / MANIFEST).exists() and self._foreign_files():
@@ -118,12 +121,12 @@ class TableWriter:
             raise TurnwiseError(f"{folder} cannot be written ({error.strerror})", "choose another --out") from error
 
     def _foreign_files(self) -> bool:
-        own = {_PARTIAL, "rejected.jsonl"}
+        own = {_PARTIAL, "rejected.jsonl", *ACCOMPANYING}
         return any(path.name not in own and path.suffix != ".parquet" for path in self.folder.iterdir())
 
     def write(self, table: Any) -> None:
         """Write a Daft DataFrame of dialogues into the partial folder."""
-        with table_files():
+        with frugally():
             table.write_parquet(str(self.partial / "table"), compression="zstd")
 
     def staged(self) -> Any:
@@ -131,9 +134,13 @@ class TableWriter:
         files = sorted(str(path) for path in (self.partial / "table").glob("*.parquet"))
         return daft().read_parquet(files) if files else daft().from_arrow(ARROW_SCHEMA.empty_table())
 
+    def add_folder(self, folder: Path) -> None:
+        """Move a folder of accompanying files into the table's folder when the table is finished."""
+        self._folders.append(folder)
+
     def finish(self, command: str, counts: dict[str, Any]) -> Manifest:
         """Move the files into place and write the manifest."""
-        table = self.staged()
+        table = self.staged().select(*ARROW_SCHEMA.names)
         engine = daft()
         turns = table.select(engine.col("turns").length().alias("n")).agg(engine.col("n").sum()).to_pydict()["n"][0]
         digest = content_hash(table)
@@ -145,6 +152,9 @@ class TableWriter:
             old.unlink()
         for number, path in enumerate(sorted((self.partial / "table").glob("*.parquet"))):
             path.rename(self.folder / f"part-{number:05}.parquet")
+        for folder in self._folders:
+            shutil.rmtree(self.folder / folder.name, ignore_errors=True)
+            folder.rename(self.folder / folder.name)
         shutil.rmtree(self.partial)
         temporary = self.folder / f".{MANIFEST}"
         temporary.write_text(json.dumps(manifest.model_dump(), indent=2) + "\n", encoding="utf-8")

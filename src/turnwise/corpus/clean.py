@@ -1,0 +1,70 @@
+"""The first steps of `prepare`, all maps over dialogues: normalise, merge, and the keys that later steps go by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from turnwise.corpus.engine import batch_function, daft
+from turnwise.corpus.fingerprint import dialogue_hashes
+from turnwise.corpus.merge import merge_speakers
+from turnwise.corpus.schema import ARROW_SCHEMA
+from turnwise.corpus.slots import with_texts
+from turnwise.corpus.texts import normalise_texts, word_counts
+from turnwise.corpus.turn_arrays import join_turns, keep_turns, split_turns, sums, turns_dtype
+
+__all__ = ["clean", "with_row_keys", "with_text_keys"]
+
+
+def clean(table: Any, *, merge: bool) -> Any:
+    """The table with uniform text, without empty turns, and if wanted with each speaker's runs merged."""
+
+    @batch_function(turns_dtype())
+    def cleaned(turns: pa.Array) -> pa.Array:
+        offsets, flat = split_turns(turns)
+        flat = with_texts(flat, normalise_texts(flat.field("text")), normalise_texts)
+        filled = pc.greater(pc.binary_length(flat.field("text")), 0).to_numpy(zero_copy_only=False)
+        offsets, flat = keep_turns(offsets, flat, filled)
+        if merge:
+            offsets, flat = merge_speakers(offsets, flat)
+        return join_turns(offsets, flat)
+
+    return table.with_column("turns", cleaned(daft().col("turns")))
+
+
+def with_row_keys(table: Any) -> Any:
+    """The cleaned table with `row_key`, a hash of the whole row, and `turn_count`.
+
+    The key comes from the content alone, so every run and every runner keeps the same one of several copies.
+    """
+    engine = daft()
+    kinds = engine.DataType
+
+    @batch_function(kinds.struct({"row_key": kinds.uint64(), "turn_count": kinds.int32()}), unnest=True)
+    def keys(*columns: pa.Array) -> pa.Array:
+        offsets, _ = split_turns(columns[ARROW_SCHEMA.names.index("turns")])
+        found = [pa.array(dialogue_hashes(list(columns))), pa.array(np.diff(offsets).astype(np.int32))]
+        return pa.StructArray.from_arrays(found, names=["row_key", "turn_count"])
+
+    columns = [engine.col(name) for name in ARROW_SCHEMA.names]
+    return table.select(*columns, keys(*columns))
+
+
+def with_text_keys(table: Any) -> Any:
+    """The table with `text_key`, a hash of a dialogue's texts in lower case, and `words`, their number."""
+    engine = daft()
+    kinds = engine.DataType
+
+    @batch_function(kinds.struct({"text_key": kinds.uint64(), "words": kinds.int32()}), unnest=True)
+    def keys(turns: pa.Array) -> pa.Array:
+        offsets, flat = split_turns(turns)
+        lowered = join_turns(offsets, pc.utf8_lower(flat.field("text")))
+        words = sums(word_counts(flat.field("text")), offsets).astype(np.int32)
+        return pa.StructArray.from_arrays(
+            [pa.array(dialogue_hashes([lowered])), pa.array(words)], names=["text_key", "words"]
+        )
+
+    return table.select(*[engine.col(name) for name in table.column_names], keys(engine.col("turns")))
