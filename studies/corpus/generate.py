@@ -1,7 +1,7 @@
 """A corpus of any size with Zipf-distributed repeats, as a dialogue table: what `prepare` is measured on at scale.
 
-Of all turns, 30 % are drawn from a Zipf distribution over common utterances and the others are practically unique; 5 % of
-dialogues are exact copies of earlier ones, 5 % are near copies (one word changed), and 2 % of turns hold personal data.
+Of all turns, 30 % are drawn from a Zipf distribution over common utterances, the others are practically unique; 5 % of
+dialogues are exact copies of others, 5 % near copies (one word added), and 2 % of turns hold personal data.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def _phrases(count: int, rng: np.random.Generator) -> pa.Array:
         ["ba", "de", "ki", "lo", "mu", "na", "po", "ri", "su", "te", "va", "wo", "za", "fi", "gu", "he"]
     )
     words = np.array(["".join(syllables[rng.integers(0, 16, rng.integers(1, 4))]) for _ in range(VOCABULARY)])
-    ranks = np.minimum(rng.zipf(1.3, (count, 8)), VOCABULARY) - 1
+    weights = 1 / np.arange(1, VOCABULARY + 1)  # Zipf's law, as words in English follow it.
+    ranks = rng.choice(VOCABULARY, (count, 8), p=weights / weights.sum())
     lengths = rng.integers(3, 9, count)
     return pa.array([" ".join(words[row[:length]]) for row, length in zip(ranks, lengths, strict=True)])
 

@@ -13,7 +13,7 @@ from turnwise.corpus.fingerprint import dialogue_hashes
 from turnwise.corpus.merge import merge_speakers
 from turnwise.corpus.schema import ARROW_SCHEMA
 from turnwise.corpus.slots import with_texts
-from turnwise.corpus.texts import normalise_texts, word_counts
+from turnwise.corpus.texts import normalise_texts, spaced_texts, word_counts
 from turnwise.corpus.turn_arrays import join_turns, keep_turns, split_turns, sums, turns_dtype
 
 __all__ = ["clean", "with_row_keys", "with_text_keys"]
@@ -62,7 +62,7 @@ def with_text_keys(table: Any) -> Any:
     def keys(turns: pa.Array) -> pa.Array:
         offsets, flat = split_turns(turns)
         lowered = join_turns(offsets, pc.utf8_lower(flat.field("text")))
-        words = sums(word_counts(flat.field("text")), offsets).astype(np.int32)
+        words = sums(word_counts(spaced_texts(flat.field("text"))), offsets).astype(np.int32)
         return pa.StructArray.from_arrays(
             [pa.array(dialogue_hashes([lowered])), pa.array(words)], names=["text_key", "words"]
         )

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from turnwise.corpus.engine import batch_function, daft
+from turnwise.corpus.texts import spaced_texts
 from turnwise.corpus.turn_arrays import split_turns
 
 __all__ = [
@@ -69,10 +70,8 @@ def _comparison_text() -> Callable[..., Any]:
     @batch_function(daft().DataType.string())
     def text(turns: pa.Array) -> pa.Array:
         offsets, flat = split_turns(turns)
-        texts = pc.utf8_lower(flat.field("text"))
-        if not pc.all(pc.string_is_ascii(texts)).as_py():
-            texts = pc.replace_substring_regex(texts, r"(\p{Han}|\p{Hiragana}|\p{Katakana}|\p{Thai})", r" \1 ")
-        lists = pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), texts.cast(pa.large_string()))
+        texts = spaced_texts(flat.field("text")).cast(pa.large_string())
+        lists = pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), texts)
         return pc.binary_join(lists, pa.scalar(" ", pa.large_string()))
 
     return text

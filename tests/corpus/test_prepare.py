@@ -1,0 +1,242 @@
+"""`prepare` from end to end on corpora made to need each of its steps."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from turnwise.corpus import convert, find_logs, read_manifest, read_table
+from turnwise.corpus.dedup import NearOptions
+from turnwise.corpus.holdout import hold_out_names, load_hold_out
+from turnwise.corpus.prepare import PrepareOptions, prepare
+from turnwise.corpus.schema import Dialogue, Slot, Turn, dialogues_from_arrow
+from turnwise.corpus.stages import Workspace
+from turnwise.errors import TurnwiseError
+
+WORDS = [f"word{number}" for number in range(3_000)]
+
+
+def sentence(rng: random.Random, size: int = 9) -> str:
+    return " ".join(rng.choices(WORDS, k=size))
+
+
+def random_dialogue(rng: random.Random, name: str, turns: int = 3) -> Dialogue:
+    return Dialogue(name, "log", [Turn("ab"[n % 2], sentence(rng)) for n in range(turns)])
+
+
+def save(folder: Path, rows: list[Dialogue]) -> Path:
+    from tests.corpus.formats import json_lines, turns_record
+
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / "log.jsonl").write_bytes(json_lines([turns_record(row) for row in rows]))
+    convert(find_logs([str(folder / "log.jsonl")]), folder / "table")
+    return folder / "table"
+
+
+def run(tmp_path: Path, rows: list[Dialogue], **options: Any) -> tuple[list[Dialogue], dict[str, Any]]:
+    shutil.rmtree(tmp_path / "out", ignore_errors=True)
+    manifest, done = prepare(save(tmp_path / "in", rows), tmp_path / "out", PrepareOptions(**options))
+    assert done
+    found = list(dialogues_from_arrow(read_table(tmp_path / "out").to_arrow()))
+    return sorted(found, key=lambda row: row.dialogue_id), manifest.counts
+
+
+def test_exact_copies_leave_one_whatever_the_order(tmp_path: Path) -> None:
+    rng = random.Random(0)
+    rows = [random_dialogue(rng, f"d{n}") for n in range(200)]
+    copies = [Dialogue(f"c{n}", "log", [Turn("x", turn.text.upper()) for turn in rows[n].turns]) for n in range(50)]
+    twins = [rows[n] for n in range(30, 60)]  # Equal in every column.
+    everything = rows + copies + twins
+    found, counts = run(tmp_path, everything, near_duplicates=None)
+    assert len(found) == 200
+    assert {" ".join(turn.text.lower() for turn in row.turns) for row in found} == {
+        " ".join(turn.text.lower() for turn in row.turns) for row in rows
+    }
+    assert [step["dialogues"] for step in counts["steps"]] == [280, 280, 280, 200]
+    assert counts["steps"][-1]["turns"] == 600
+    rng.shuffle(everything)
+    again, _ = run(tmp_path, everything, near_duplicates=None)
+    assert again == found
+
+
+def test_near_copies_go_and_others_stay(tmp_path: Path) -> None:
+    rng = random.Random(1)
+    rows = [random_dialogue(rng, f"d{n:03}") for n in range(300)]
+    near = []
+    for n in range(100):
+        turns = [Turn(turn.speaker, turn.text) for turn in rows[n].turns]
+        turns[1].text = turns[1].text.replace(turns[1].text.split()[4], "changed", 1)
+        near.append(Dialogue(f"n{n:03}", "log", turns))
+    found, counts = run(tmp_path, rows + near)
+    kept = {row.dialogue_id[1:] for row in found if int(row.dialogue_id[1:]) < 100}
+    assert len(kept) == 100  # One of each pair is there,
+    assert 300 <= len(found) <= 305  # and few pairs are missed.
+    assert all(f"d{n:03}" in {row.dialogue_id for row in found} for n in range(100, 300))
+    assert counts["steps"][-1] == {"step": "without near duplicates", "dialogues": len(found), "turns": 3 * len(found)}
+
+
+def test_chinese_copies_are_seen_by_their_characters(tmp_path: Path) -> None:
+    rng = random.Random(5)
+    signs = [chr(0x4E00 + n) for n in range(3_000)]
+    text = "".join(rng.choices(signs, k=40))
+    rows = [
+        Dialogue("1", "log", [Turn("a", text), Turn("b", "".join(rng.choices(signs, k=40)))]),
+        Dialogue("2", "log", [Turn("a", text), Turn("b", "".join(rng.choices(signs, k=40)))]),
+    ]
+    rows.append(Dialogue("3", "log", [rows[0].turns[0], Turn("b", rows[0].turns[1].text[:-1] + "。")]))
+    found, _ = run(tmp_path, rows)
+    assert len(found) == 2
+
+
+def test_short_dialogues_and_personal_data(tmp_path: Path) -> None:
+    rows = [
+        Dialogue(
+            "1",
+            "log",
+            [Turn("a", "mail jo@example.com", slots=[Slot("mail", "jo@example.com", 5, 19)]), Turn("b", "ok")],
+        ),
+        Dialogue("2", "log", [Turn("a", "alone")]),
+        Dialogue("3", "log", [Turn("a", "hi"), Turn("a", "  there\n"), Turn("b", "yes?")]),
+    ]
+    found, counts = run(tmp_path, rows, merge_speakers=True)
+    assert [row.dialogue_id for row in found] == ["1", "3"]
+    assert found[0].turns[0].text == "mail <EMAIL>"
+    assert found[0].turns[0].slots == [Slot("mail", "<EMAIL>", 5, 12)]
+    assert [turn.text for turn in found[1].turns] == ["hi there", "yes?"]
+    assert counts["personal_data"] == {"EMAIL": 1}
+    found, counts = run(tmp_path, rows, scrub=False)
+    assert found[0].turns[0].text == "mail jo@example.com"
+    assert counts["personal_data"] == {}
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two evaluation sets with hand-written rows: an intent set and a set of dialogues."""
+    monkeypatch.setenv("TURNWISE_DATA", str(tmp_path / "data"))
+
+    def write(name: str, rows: list[Any]) -> None:
+        path = tmp_path / "data" / f"{name}.jsonl.gz"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
+
+    write("banking77/train", [{"text": "This sentence is for training only", "label": "x"}])
+    write("banking77/test", [{"text": "How do I locate my card?", "label": "x"}, {"text": "Yes!", "label": "y"}])
+    said = [{"speaker": "a", "text": text} for text in ("Where to?", "To the station, please.", "Right away.")]
+    for split in ("train", "val", "test"):
+        write(f"multiwoz21/{split}", [{"id": "1", "turns": said if split == "test" else said[:1]}])
+
+
+def texts(row: Dialogue) -> list[str]:
+    return [turn.text for turn in row.turns]
+
+
+@pytest.mark.usefixtures("benchmark")
+def test_benchmark_material_is_cut_out(tmp_path: Path) -> None:
+    said = [
+        "one hello there",
+        "how do I LOCATE my card",
+        "two is here",
+        "yes",
+        "three is here",
+        "This sentence is for training only",
+    ]
+    rows = [
+        Dialogue("1", "log", [Turn("a", text) for text in said]),
+        Dialogue("2", "log", [Turn("a", text) for text in ("so", "where to", "to the station please", "right now")]),
+        Dialogue("3", "log", [Turn("a", text) for text in ("to the station please", "where to")]),
+    ]
+    found, counts = run(tmp_path, rows, hold_out=("banking77", "multiwoz21"), near_duplicates=None)
+    assert [(row.dialogue_id, texts(row)) for row in found] == [
+        ("1#2", ["two is here", "yes", "three is here", "This sentence is for training only"]),
+        ("2#1", ["so", "where to"]),
+        ("2#2", ["to the station please", "right now"]),
+        ("3", ["to the station please", "where to"]),  # In this order nobody evaluates it.
+    ]
+    assert counts["contamination"] == {"leaked_turns": 1, "cut_pairs": 1, "banking77": 1, "multiwoz21": 1}
+
+
+@pytest.mark.usefixtures("benchmark")
+def test_nothing_of_a_held_out_set_is_left(tmp_path: Path) -> None:
+    held = load_hold_out(["banking77", "multiwoz21"])
+    assert len(held.utterances) == 2
+    assert len(held.pairs) == 2
+    again = [
+        Dialogue(
+            "1",
+            "log",
+            [Turn("a", text) for text in ("a b c", "where to", "to the station please", "right away", "x y z")],
+        )
+    ]
+    once, _ = run(tmp_path, again, hold_out=("multiwoz21",), near_duplicates=None)
+    twice, counts = run(tmp_path, once, hold_out=("multiwoz21",), near_duplicates=None)
+    assert sum(counts["contamination"].values()) == 0
+    assert (
+        [texts(row) for row in twice]
+        == [texts(row) for row in once]
+        == [["a b c", "where to"], ["right away", "x y z"]]
+    )
+
+
+def test_suites_are_made_of_known_sets() -> None:
+    assert "clinc150" in hold_out_names(["dse", "sgd"])
+    assert hold_out_names(["sgd", "sgd"]) == ["sgd"]
+    assert set(hold_out_names(["dse"])) < set(hold_out_names(["all"]))
+    with pytest.raises(TurnwiseError, match="knows no suite or set 'nothing'"):
+        hold_out_names(["nothing"])
+
+
+def test_a_second_run_does_nothing_and_other_options_do_it_again(tmp_path: Path) -> None:
+    source = save(tmp_path / "in", [random_dialogue(random.Random(2), str(n)) for n in range(20)])
+    first, done = prepare(source, tmp_path / "out")
+    assert done
+    before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()}
+    second, done = prepare(source, tmp_path / "out")
+    assert not done
+    assert second == first
+    assert before == {path.name: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()}
+    with pytest.raises(TurnwiseError, match="--overwrite"):
+        prepare(source, tmp_path / "out", PrepareOptions(min_turns=3))
+    _, done = prepare(source, tmp_path / "out", PrepareOptions(min_turns=3), overwrite=True)
+    assert done
+    assert (tmp_path / "out" / "frequencies").is_dir()
+    assert not (tmp_path / "out" / ".work" / "prepare").exists()
+
+
+def test_a_failed_step_is_done_again_and_finished_ones_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import turnwise.corpus.prepare as module
+
+    source = save(tmp_path / "in", [random_dialogue(random.Random(3), str(n)) for n in range(40)] * 2)
+    expected, _ = prepare(source, tmp_path / "undisturbed")
+
+    def fails(*_: object) -> None:
+        raise RuntimeError("the power is out")
+
+    for broken in ("near_copies", "response_frequencies"):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, broken, fails)
+            with pytest.raises(RuntimeError, match="power"):
+                prepare(source, tmp_path / "out")
+        with pytest.raises(TurnwiseError, match="no whole table"):
+            read_manifest(tmp_path / "out")
+    built: list[str] = []
+    step = Workspace.step
+    monkeypatch.setattr(
+        Workspace,
+        "step",
+        lambda self, name, build: step(self, name, lambda folder: (built.append(name), build(folder))),
+    )
+    manifest, _ = prepare(source, tmp_path / "out")
+    assert manifest.content_hash == expected.content_hash
+    assert built == []
+
+
+def test_bands_that_find_nothing_are_refused() -> None:
+    with pytest.raises(ValueError, match="use more bands or fewer rows"):
+        NearOptions(bands=2, rows=20)

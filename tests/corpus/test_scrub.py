@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import itertools
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.corpus.personal_data import labelled, score
+from turnwise.corpus.scrub import KINDS, find_personal, is_card, is_iban, scrub_text, scrub_texts
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_precision_and_recall_on_labelled_lines(kind: str) -> None:
+    found = score(find_personal)[kind]
+    assert found.marked >= 30
+    assert found.precision >= 0.95
+    assert found.recall >= 0.95
+
+
+def test_the_labelled_lines_are_many_and_hard() -> None:
+    lines = labelled()
+    assert len(lines) >= 300
+    assert sum(not spans for _, spans in lines) >= 100
+
+
+def test_the_quick_look_misses_nothing() -> None:
+    texts = [text for text, _ in labelled()]
+    scrubbed, counts = scrub_texts(pa.array(texts))
+    expected = [scrub_text(text) for text in texts]
+    assert scrubbed.to_pylist() == [text for text, _ in expected]
+    assert counts.sum() == sum(len(kinds) for _, kinds in expected)
+
+
+@pytest.mark.parametrize(
+    ("number", "valid"),
+    [
+        ("4111 1111 1111 1111", True),
+        ("4111-1111-1111-1112", False),
+        ("0000 0000 0000 0000", False),
+        ("79927398713", False),
+    ],
+)
+def test_luhn(number: str, valid: bool) -> None:
+    assert is_card(number) == valid
+
+
+@given(st.text("0123456789", min_size=12, max_size=15))
+def test_one_wrong_digit_breaks_luhn_and_the_ibans_checksum(digits: str) -> None:
+    body = "4" + digits
+    check = next(last for last in "0123456789" if is_card(body + last)) if len(set(body)) > 1 else None
+    if check is not None:
+        wrong = str((int(body[3]) + 1) % 10)
+        assert not is_card(body[:3] + wrong + body[4:] + check)
+    account = f"GB{{}}WEST{digits[:12]}"
+    pair = next(f"{n:02d}" for n in range(2, 99) if is_iban(account.format(f"{n:02d}")))
+    swapped = str((int(digits[0]) + 1) % 10) + digits[1:12]
+    assert not is_iban(f"GB{pair}WEST{swapped}")
+
+
+@given(st.text(max_size=200))
+def test_any_text_can_be_scrubbed_and_scrubbed_again(text: str) -> None:
+    once, kinds = scrub_text(text)
+    assert len(kinds) == sum(once.count(f"<{kind}>") - text.count(f"<{kind}>") for kind in KINDS)
+    spans = find_personal(text)
+    assert all(0 <= start < end <= len(text) for _, start, end in spans)
+    assert all(one[2] <= two[1] for one, two in itertools.pairwise(spans))
