@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from turnwise.corpus.engine import daft
 from turnwise.corpus.schema import ARROW_SCHEMA
 from turnwise.corpus.table import TableWriter
 
@@ -110,20 +111,14 @@ def generate(turns: int, folder: Path, seed: int = 0) -> None:
         return
     writer = TableWriter(folder)
     generator = Generator(seed)
-    (writer.partial / "table").mkdir()
-    written, dialogues, file = 0, 0, 0
-    out: pq.ParquetWriter | None = None
+    raw = writer.partial / "raw"
+    raw.mkdir()
+    written = dialogues = 0
     while written < turns:
         batch = generator.batch(dialogues, ROWS_AT_A_TIME)
-        if out is None:
-            out = pq.ParquetWriter(writer.partial / "table" / f"{file:05}.parquet", ARROW_SCHEMA, compression="zstd")
-        out.write_table(batch)
+        pq.write_table(batch, raw / f"{dialogues:09}.parquet")
         dialogues += len(batch)
         written += len(batch["turns"].combine_chunks().flatten())
-        if dialogues % (8 * ROWS_AT_A_TIME) == 0:
-            out.close()
-            out, file = None, file + 1
-    if out is not None:
-        out.close()
+    writer.write(daft().read_parquet(f"{raw}/*.parquet"))
     manifest = writer.finish("studies.corpus.generate", {})
     print(f"{folder}: {manifest.dialogues:,} dialogues, {manifest.turns:,} turns")

@@ -38,6 +38,7 @@ def inspect(
     json_out: Path | None = typer.Option(None, "--json", help="Also write the numbers as JSON."),
     split: str = typer.Option("all", help="For public sets: train, dev, test or all."),
     mapping: str | None = typer.Option(None, "--map", help="For tables of rows: dialogue_id=COLUMN,text=COLUMN,…"),
+    hold_out: str = typer.Option("", help="Suites or public sets to look for in it, such as dse,diaeval or all."),
 ) -> None:
     """Say what is in a corpus: sizes, speakers, repeats, and what to know before training on it.
 
@@ -47,11 +48,14 @@ def inspect(
 
     turnwise inspect chats.csv
     """
+    from turnwise.corpus.holdout import hold_out_names, load_hold_out
     from turnwise.corpus.inspect_page import inspect_page
     from turnwise.corpus.statistics import measure
 
+    held = hold_out_names([name.strip() for name in hold_out.split(",") if name.strip()])
     with tempfile.TemporaryDirectory() as temporary, console.status("measuring …"):
-        found = measure(_table_of(logs, split, mapping, str(Path(temporary) / "table")))
+        table = _table_of(logs, split, mapping, str(Path(temporary) / "table"))
+        found = measure(table, load_hold_out(held) if held else None)
     _print(found)
     name = logs[0] if len(logs) == 1 else f"{len(logs)} sources"
     if json_out:
@@ -72,7 +76,10 @@ def _print(found: CorpusStatistics) -> None:
 
     for name, value in headline(found).items():
         console.print(f"{name:>20}  [bold]{value}[/]")
+    found_sets = [(name, count) for name, count in found.overlaps.items() if count]
     for title, rows in (
+        ("personal data", list(found.personal_data.items())),
+        ("benchmark material, turns and pairs", found_sets),
         ("speakers", [(name or "(none)", count) for name, count in list(found.speakers.items())[:8]]),
         ("most frequent utterances", found.top_utterances[:8]),
         ("words in a turn", _ranges(found.words_per_turn, (0, 3, 7, 15, 30, len(found.words_per_turn)))),
@@ -81,6 +88,8 @@ def _print(found: CorpusStatistics) -> None:
             _ranges(found.turns_per_dialogue, (0, 1, 2, 4, 8, 16, 32, len(found.turns_per_dialogue))),
         ),
     ):
+        if not rows:
+            continue
         table = Table(title=title, title_justify="left", show_header=False, box=None)
         highest = max([count for _, count in rows] or [1]) or 1
         for label, count in rows:

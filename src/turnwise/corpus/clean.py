@@ -11,12 +11,11 @@ import pyarrow.compute as pc
 from turnwise.corpus.engine import batch_function, daft
 from turnwise.corpus.fingerprint import dialogue_hashes
 from turnwise.corpus.merge import merge_speakers
-from turnwise.corpus.schema import ARROW_SCHEMA
 from turnwise.corpus.slots import with_texts
 from turnwise.corpus.texts import normalise_texts, spaced_texts, word_counts
 from turnwise.corpus.turn_arrays import join_turns, keep_turns, split_turns, sums, turns_dtype
 
-__all__ = ["clean", "with_row_keys", "with_text_keys"]
+__all__ = ["clean", "with_text_keys"]
 
 
 def clean(table: Any, *, merge: bool) -> Any:
@@ -35,36 +34,19 @@ def clean(table: Any, *, merge: bool) -> Any:
     return table.with_column("turns", cleaned(daft().col("turns")))
 
 
-def with_row_keys(table: Any) -> Any:
-    """The cleaned table with `row_key`, a hash of the whole row, and `turn_count`.
-
-    The key comes from the content alone, so every run and every runner keeps the same one of several copies.
-    """
+def with_text_keys(table: Any, *, words: bool) -> Any:
+    """The table with `text_key`, a hash of a dialogue's texts in lower case, and if wanted `words`, their number."""
     engine = daft()
     kinds = engine.DataType
+    fields = {"text_key": kinds.uint64(), **({"words": kinds.int32()} if words else {})}
 
-    @batch_function(kinds.struct({"row_key": kinds.uint64(), "turn_count": kinds.int32()}), unnest=True)
-    def keys(*columns: pa.Array) -> pa.Array:
-        offsets, _ = split_turns(columns[ARROW_SCHEMA.names.index("turns")])
-        found = [pa.array(dialogue_hashes(list(columns))), pa.array(np.diff(offsets).astype(np.int32))]
-        return pa.StructArray.from_arrays(found, names=["row_key", "turn_count"])
-
-    columns = [engine.col(name) for name in ARROW_SCHEMA.names]
-    return table.select(*columns, keys(*columns))
-
-
-def with_text_keys(table: Any) -> Any:
-    """The table with `text_key`, a hash of a dialogue's texts in lower case, and `words`, their number."""
-    engine = daft()
-    kinds = engine.DataType
-
-    @batch_function(kinds.struct({"text_key": kinds.uint64(), "words": kinds.int32()}), unnest=True)
+    @batch_function(kinds.struct(fields), unnest=True)
     def keys(turns: pa.Array) -> pa.Array:
         offsets, flat = split_turns(turns)
-        lowered = join_turns(offsets, pc.utf8_lower(flat.field("text")))
-        words = sums(word_counts(spaced_texts(flat.field("text"))), offsets).astype(np.int32)
-        return pa.StructArray.from_arrays(
-            [pa.array(dialogue_hashes([lowered])), pa.array(words)], names=["text_key", "words"]
-        )
+        columns = [pa.array(dialogue_hashes([join_turns(offsets, pc.utf8_lower(flat.field("text")))]))]
+        if words:
+            counts = word_counts(spaced_texts(flat.field("text")))
+            columns.append(pa.array(sums(counts, offsets).astype(np.int32)))
+        return pa.StructArray.from_arrays(columns, names=list(fields))
 
     return table.select(*[engine.col(name) for name in table.column_names], keys(engine.col("turns")))

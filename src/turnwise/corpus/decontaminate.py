@@ -19,7 +19,7 @@ from turnwise.corpus.holdout import Hashes, HoldOut, pair_hashes
 from turnwise.corpus.texts import fold_texts, word_counts
 from turnwise.corpus.turn_arrays import Offsets, join_turns, split_turns, sums, turns_dtype
 
-__all__ = ["Marks", "cut_dialogues", "mark_turns"]
+__all__ = ["cut_dialogues", "mark_turns", "overlap_counts"]
 
 MIN_WORDS = 4
 """Shorter utterances ("yes", "thank you very") are everybody's: they give nothing away."""
@@ -61,6 +61,14 @@ def mark_turns(table: Any, hold_out: HoldOut) -> Any:
         return pa.StructArray.from_arrays([pa.array(column) for column in columns], names=names)
 
     return table.select(marked(daft().col("turns")))
+
+
+def overlap_counts(table: Any, hold_out: HoldOut) -> dict[str, int]:
+    """How many turns and pairs of the table are benchmark material, in all and for each set."""
+    marked = mark_turns(table, hold_out)
+    col = daft().col
+    found: dict[str, int] = marked.agg(*[col(name).sum().alias(name) for name in marked.column_names]).to_pylist()[0]
+    return {name: count or 0 for name, count in found.items()}
 
 
 def _pieces(offsets: Offsets, flat: pa.StructArray, marks: Marks, min_turns: int) -> tuple[pa.Array, pa.Array]:

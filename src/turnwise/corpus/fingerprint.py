@@ -13,8 +13,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from turnwise.corpus.engine import batch_function, daft
+from turnwise.corpus.schema import ARROW_SCHEMA
 
-__all__ = ["content_hash", "dialogue_hashes", "hash_strings"]
+__all__ = ["content_hash", "dialogue_hashes", "hash_strings", "with_row_keys"]
 
 Hashes = npt.NDArray[np.uint64]
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -88,21 +89,42 @@ def dialogue_hashes(columns: list[pa.Array]) -> Hashes:
     return hashes
 
 
-def content_hash(table: Any) -> str:
-    """A hash of a Daft table's rows that does not depend on their order or on how they are spread over files."""
+def with_row_keys(table: Any, *others: str) -> Any:
+    """A dialogue table with `row_key`, a hash of the whole row, and `turn_count`.
+
+    The key comes from the content alone, so every run and every runner keeps the same one of several copies.
+
+    Args:
+        table: A Daft DataFrame with the schema of the dialogue table.
+        others: Names of further columns to keep.
+    """
     engine = daft()
-    names = table.column_names
+    kinds = engine.DataType
 
-    uint64 = engine.DataType.uint64()
+    @batch_function(kinds.struct({"row_key": kinds.uint64(), "turn_count": kinds.int32()}), unnest=True)
+    def keys(*columns: pa.Array) -> pa.Array:
+        lengths = columns[ARROW_SCHEMA.names.index("turns")].value_lengths()
+        found = [pa.array(dialogue_hashes(list(columns))), lengths.cast(pa.int32())]
+        return pa.StructArray.from_arrays(found, names=["row_key", "turn_count"])
 
-    @batch_function(engine.DataType.struct({"a": uint64, "b": uint64}))
-    def sums(*columns: pa.Array) -> pa.Array:
-        hashes = dialogue_hashes(list(columns))
+    columns = [engine.col(name) for name in ARROW_SCHEMA.names]
+    return table.select(*columns, *others, keys(*columns))
+
+
+def content_hash(keyed: Any) -> str:
+    """A hash of a table's rows that does not depend on their order or on how they are spread over files.
+
+    Args:
+        keyed: A Daft DataFrame with the `row_key` of each row.
+    """
+    engine = daft()
+    col = engine.col
+
+    @batch_function(engine.DataType.uint64())
+    def second(row_key: pa.Array) -> pa.Array:
         # Two sums of differently mixed hashes: 128 bits, and equal rows count as often as they occur.
-        return pa.StructArray.from_arrays([pa.array(hashes), pa.array(_mix(hashes ^ _NULL))], names=["a", "b"])
+        return pa.array(_mix(row_key.to_numpy(zero_copy_only=False) ^ _NULL))
 
-    hashed = table.select(sums(*[engine.col(name) for name in names]).alias("h"))
-    totals = hashed.select(engine.col("h").get("a").alias("a"), engine.col("h").get("b").alias("b"))
-    found = totals.agg(engine.col("a").sum(), engine.col("b").sum(), engine.col("a").count().alias("n")).to_pydict()
-    first, second, rows = found["a"][0] or 0, found["b"][0] or 0, found["n"][0]
-    return f"{first:016x}{second:016x}-{rows}"
+    sums = keyed.select(col("row_key").alias("a"), second(col("row_key")).alias("b"))
+    found = sums.agg(col("a").sum(), col("b").sum(), col("a").count().alias("n")).to_pydict()
+    return f"{found['a'][0] or 0:016x}{found['b'][0] or 0:016x}-{found['n'][0]}"

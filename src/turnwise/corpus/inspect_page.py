@@ -49,5 +49,9 @@ def inspect_page(found: CorpusStatistics, name: str) -> str:
         ),
         "Most frequent utterances": rows_table(["utterance", "times"], found.top_utterances),
     }
+    if found.personal_data:
+        sections["Personal data"] = rows_table(["kind", "times"], list(found.personal_data.items()))
+    if found.overlaps:
+        sections["Benchmark material"] = rows_table(["found for", "turns and pairs"], list(found.overlaps.items()))
     lead = "What is in this dialogue table, and what to know before training on it."
     return page(f"Dialogues in {name}", lead, headline(found), warnings_of(found), sections)

@@ -8,13 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field
 
 import turnwise
-from turnwise.corpus.clean import clean, with_row_keys, with_text_keys
-from turnwise.corpus.decontaminate import cut_dialogues, mark_turns
+from turnwise.corpus.clean import clean, with_text_keys
+from turnwise.corpus.decontaminate import cut_dialogues, overlap_counts
 from turnwise.corpus.dedup import (
     NearOptions,
     copies_in,
@@ -25,20 +23,16 @@ from turnwise.corpus.dedup import (
     without,
     without_keys,
 )
-from turnwise.corpus.engine import batch_function, daft, frugally
+from turnwise.corpus.engine import daft, frugally
+from turnwise.corpus.fingerprint import with_row_keys
 from turnwise.corpus.frequency import response_frequencies
 from turnwise.corpus.holdout import HoldOut, load_hold_out
-from turnwise.corpus.names import NAME_KINDS, scrub_names
+from turnwise.corpus.privacy import personal_counts, scrubbed
 from turnwise.corpus.schema import ARROW_SCHEMA, SCHEMA_VERSION
-from turnwise.corpus.scrub import KINDS, scrub_texts
-from turnwise.corpus.slots import with_texts
 from turnwise.corpus.stages import Workspace
 from turnwise.corpus.table import MANIFEST, Manifest, TableWriter, read_manifest, read_table
-from turnwise.corpus.turn_arrays import join_turns, split_turns, sums, turns_dtype
 
 __all__ = ["PrepareOptions", "prepare"]
-
-ALL_KINDS = (*KINDS, *NAME_KINDS)
 
 
 class PrepareOptions(BaseModel):
@@ -90,11 +84,11 @@ class _Job:
     def keys(self) -> Any:
         """The keys of all dialogues that are long enough."""
         near = self.options.near_duplicates
-        wanted = ["row_key", "text_key", "turn_count", "words"]
-        wanted += [f"band_{band}" for band in range(near.bands)] if near else []
+        wanted = ["row_key", "text_key", "turn_count"]
+        wanted += ["words", *[f"band_{band}" for band in range(near.bands)]] if near else []
 
         def build(folder: Path) -> None:
-            keyed = with_text_keys(self.cleaned)
+            keyed = with_text_keys(self.cleaned, words=near is not None)
             _save((with_bands(keyed, near) if near else keyed).select(*wanted), folder)
 
         col = daft().col
@@ -144,68 +138,27 @@ class _Job:
 
     def table(self, copies: Any | None, twins: Any | None) -> Any:
         """The dialogues that stay, cut and scrubbed."""
-        col = daft().col
-        kept = self.cleaned.where(col("turn_count") >= self.options.min_turns)
-        kept = without(kept, copies, twins) if copies is not None else kept
-        kept = kept.select(*ARROW_SCHEMA.names)
+        kept = self._kept(copies, twins).select(*ARROW_SCHEMA.names)
         if self.hold_out:
             kept = cut_dialogues(kept, self.hold_out, self.options.min_turns)
         return scrubbed(kept, self.options.names_model) if self.options.scrub else kept
 
     def contamination(self, copies: Any | None, twins: Any | None) -> dict[str, int]:
         """For each set that is held out, in how many turns and pairs it was found."""
-        if not self.hold_out:
-            return {}
-        col = daft().col
-        kept = self.cleaned.where(col("turn_count") >= self.options.min_turns)
-        kept = without(kept, copies, twins) if copies is not None else kept
-        marked = mark_turns(kept, self.hold_out)
-        sums_of = [col(name).sum().alias(name) for name in marked.column_names]
-        found: dict[str, int] = marked.agg(*sums_of).to_pylist()[0]
-        return {name: count or 0 for name, count in found.items()}
+        return overlap_counts(self._kept(copies, twins), self.hold_out) if self.hold_out else {}
+
+    def _kept(self, copies: Any | None, twins: Any | None) -> Any:
+        long = self.cleaned.where(daft().col("turn_count") >= self.options.min_turns)
+        return without(long, copies, twins) if copies is not None else long
 
 
 def _save(table: Any, folder: Path) -> None:
     table.write_parquet(str(folder))
 
 
-def scrubbed(table: Any, names_model: str | None) -> Any:
-    """The table with placeholders for personal data, and a column `scrubbed` that counts them by kind."""
-    engine = daft()
-    kinds = engine.DataType
-    counted = kinds.struct(dict.fromkeys(ALL_KINDS, kinds.int32()))
-
-    def change(texts: pa.Array) -> tuple[pa.Array, np.ndarray[Any, Any]]:
-        texts, counts = scrub_texts(texts)
-        named = np.zeros((len(texts), len(NAME_KINDS)), np.int32)
-        if names_model:
-            texts, found = scrub_names(texts, names_model)
-            named = np.array([[kinds.count(kind) for kind in NAME_KINDS] for kinds in found], np.int32).reshape(-1, 2)
-        return texts, np.concatenate([counts, named], axis=1)
-
-    @batch_function(kinds.struct({"turns": turns_dtype(), "scrubbed": counted}), unnest=True)
-    def scrub(turns: pa.Array) -> pa.Array:
-        offsets, flat = split_turns(turns)
-        texts, counts = change(flat.field("text"))
-        changed = join_turns(offsets, with_texts(flat, texts, lambda values: change(values)[0]))
-        columns = [pa.array(sums(counts[:, place], offsets).astype(np.int32)) for place in range(len(ALL_KINDS))]
-        return pa.StructArray.from_arrays(
-            [changed, pa.StructArray.from_arrays(columns, names=list(ALL_KINDS))], names=["turns", "scrubbed"]
-        )
-
-    rest = [engine.col(name) for name in table.column_names if name != "turns"]
-    return table.select(*rest, scrub(engine.col("turns")))
-
-
 def _fingerprint(source: Manifest, options: PrepareOptions) -> str:
     job = [source.content_hash, options.model_dump(mode="json"), SCHEMA_VERSION, turnwise.__version__]
     return hashlib.sha256(json.dumps(job, sort_keys=True).encode()).hexdigest()
-
-
-def _personal(table: Any) -> dict[str, int]:
-    col = daft().col
-    counts = table.agg(*[col("scrubbed").get(kind).sum().alias(kind) for kind in ALL_KINDS]).to_pylist()[0]
-    return {kind: count for kind, count in counts.items() if count}
 
 
 def prepare(
@@ -260,7 +213,7 @@ def _prepare(
     frequencies = writer.partial / "frequencies"
     _save(response_frequencies(written), frequencies)
     writer.add_folder(frequencies)
-    personal = _personal(written) if options.scrub else {}
+    personal = personal_counts(written) if options.scrub else {}
     counts = {"job": job_id, "options": options.model_dump(mode="json"), "steps": job.counts}
     manifest = writer.finish(command, {**counts, "contamination": contamination, "personal_data": personal})
     work.remove()

@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
+from turnwise.corpus.decontaminate import overlap_counts
 from turnwise.corpus.engine import batch_function, daft
 from turnwise.corpus.fingerprint import dialogue_hashes
 from turnwise.corpus.frequency import utterance_counts
+from turnwise.corpus.holdout import HoldOut
+from turnwise.corpus.privacy import personal_counts, scrubbed
 from turnwise.corpus.texts import word_counts
 from turnwise.corpus.turn_arrays import split_turns, sums
 
@@ -40,6 +43,8 @@ class CorpusStatistics(BaseModel):
     same_speaker_pairs: int
     adjacent_pairs: int
     pairs_over_3_words: int
+    personal_data: dict[str, int] = Field(default_factory=dict)
+    overlaps: dict[str, int] = Field(default_factory=dict)
 
     @property
     def top_1_percent_share(self) -> float:
@@ -117,11 +122,12 @@ def _grouped(table: Any, column: Any) -> dict[str, int]:
     return {row["key"] or "": row["count"] for row in sorted(rows, key=lambda row: (-row["count"], row["key"] or ""))}
 
 
-def measure(table: Any) -> CorpusStatistics:
+def measure(table: Any, hold_out: HoldOut | None = None) -> CorpusStatistics:
     """Measure a dialogue table.
 
     Args:
         table: A Daft DataFrame with the schema of the dialogue table.
+        hold_out: Evaluation sets to look for in it.
     """
     col = daft().col
     measured = _dialogue_measures(table).collect()
@@ -149,6 +155,8 @@ def measure(table: Any) -> CorpusStatistics:
         same_speaker_pairs=totals["same_speaker"] or 0,
         adjacent_pairs=totals["pairs"] or 0,
         pairs_over_3_words=totals["long_pairs"] or 0,
+        personal_data=personal_counts(scrubbed(table, None)),
+        overlaps=overlap_counts(table, hold_out) if hold_out else {},
     )
 
 
@@ -179,6 +187,12 @@ def warnings_of(found: CorpusStatistics) -> list[str]:
     same = _percent(found.same_speaker_pairs, found.adjacent_pairs)
     if same >= 10:
         warnings.append(f"In {same}% of adjacent pairs the same speaker goes on: merge turns with 'turnwise prepare'.")
+    if found.personal_data:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in found.personal_data.items())
+        warnings.append(f"It holds what looks like personal data ({kinds}): 'turnwise prepare' replaces it.")
+    leaked = found.overlaps.get("leaked_turns", 0) + found.overlaps.get("cut_pairs", 0)
+    if leaked:
+        warnings.append(f"{leaked:,} turns and pairs are benchmark material: cut them out with 'prepare --hold-out'.")
     if len(found.speakers) == 1:
         warnings.append("All turns have the same speaker: map the speaker's column with --map speaker=COLUMN.")
     if found.adjacent_pairs < 10_000:

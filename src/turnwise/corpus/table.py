@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import turnwise
 from turnwise.corpus.engine import daft, frugally
-from turnwise.corpus.fingerprint import content_hash
+from turnwise.corpus.fingerprint import content_hash, with_row_keys
 from turnwise.corpus.schema import ARROW_SCHEMA, SCHEMA_VERSION
 from turnwise.errors import TurnwiseError
 
@@ -126,13 +126,16 @@ class TableWriter:
 
     def write(self, table: Any) -> None:
         """Write a Daft DataFrame of dialogues into the partial folder."""
+        # The keys are stored beside the rows: the content hash is made of them without reading the rows again.
+        others = [name for name in table.column_names if name not in ARROW_SCHEMA.names]
+        keyed = with_row_keys(table, *others)
         with frugally():
-            table.write_parquet(str(self.partial / "table"), compression="zstd")
+            keyed.write_parquet(str(self.partial / "table"), compression="zstd")
 
     def staged(self) -> Any:
         """What was written so far, as a Daft DataFrame."""
         files = sorted(str(path) for path in (self.partial / "table").glob("*.parquet"))
-        return daft().read_parquet(files) if files else daft().from_arrow(ARROW_SCHEMA.empty_table())
+        return daft().read_parquet(files) if files else with_row_keys(daft().from_arrow(ARROW_SCHEMA.empty_table()))
 
     def add_folder(self, folder: Path) -> None:
         """Move a folder of accompanying files into the table's folder when the table is finished."""
@@ -140,12 +143,10 @@ class TableWriter:
 
     def finish(self, command: str, counts: dict[str, Any]) -> Manifest:
         """Move the files into place and write the manifest."""
-        table = self.staged().select(*ARROW_SCHEMA.names)
-        engine = daft()
-        turns = table.select(engine.col("turns").length().alias("n")).agg(engine.col("n").sum()).to_pydict()["n"][0]
-        digest = content_hash(table)
+        keys = self.staged().select("row_key", "turn_count").collect()
+        turns = keys.agg(daft().col("turn_count").sum()).to_pydict()["turn_count"][0]
         manifest = Manifest(
-            dialogues=table.count_rows(), turns=turns or 0, content_hash=digest, command=command, counts=counts
+            dialogues=len(keys), turns=turns or 0, content_hash=content_hash(keys), command=command, counts=counts
         )
         (self.folder / MANIFEST).unlink(missing_ok=True)
         for old in self.folder.glob("*.parquet"):
