@@ -1,9 +1,15 @@
 #!/usr/bin/env bash
-# Measures the corpus layer. Needs TURNWISE_DATA; skips what figures.json already holds (delete a line to measure it again).
+# Measures the corpus layer. Needs TURNWISE_DATA and about 6 GB for the scale study (in $SCALE_FOLDER, else runs/scale).
+# Skips what figures.json already holds; delete a line there to measure it again.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 have() { grep -q "\"$1\"" studies/corpus/figures.json 2>/dev/null; }
 have tier_a_dialogues || python -m studies.corpus.sizes
 have fuzz_records || python -m studies.corpus.fuzz
 have import_seconds || python -m studies.corpus.startup
+have pairs_over_3_words || python -m studies.corpus.on_ray
+have near_duplicate_recall || python -m studies.corpus.near
+have scrub_recall || python -m studies.corpus.scrubbing
+have kill_runs || python -m studies.corpus.kill
+have scale_37m_peak_gib || python -m studies.corpus.scale "${SCALE_FOLDER:-runs/scale}"
 have ci_minutes || python -m studies.corpus.ci

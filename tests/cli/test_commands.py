@@ -58,6 +58,19 @@ def test_inspect_reads_logs_directly(
     assert "dialogues  20" in out
 
 
+def test_prepare_says_what_each_step_did(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, log: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "prepared"
+    code, text, _ = run(capsys, monkeypatch, "prepare", str(log), "--out", str(out))
+    assert code == 0
+    assert "without near duplicates" in text
+    assert "consecutive pairs with more than 3 words on both sides" in text
+    code, text, _ = run(capsys, monkeypatch, "prepare", str(log), "--out", str(out))
+    assert code == 0
+    assert "Nothing to do" in text
+
+
 def test_data_commands(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TURNWISE_DATA", str(tmp_path))
     (tmp_path / "sgd").mkdir()
@@ -84,6 +97,13 @@ def test_data_commands(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.M
         (["convert", "{log}", "--out", "{log}/o"], "cannot be written"),
         (["convert", "{log}", "--strict", "--out", "{tmp}/o"], "--strict allows none. Mend: see"),
         (["inspect", "{tmp}"], "empty.csv is empty"),
+        (["prepare", "{log}", "--hold-out", "cooking", "--out", "{tmp}/o"], "knows no suite or set 'cooking'"),
+        (["prepare", "{log}", "--rows", "30", "--out", "{tmp}/o"], "use more bands or fewer rows"),
+        (
+            ["prepare", "{log}", "--runner", "spark", "--out", "{tmp}/o"],
+            "there is no runner 'spark'. Mend: choose native",
+        ),
+        (["prepare", "{log}", "--min-turns", "0", "--out", "{tmp}/o"], "--min-turns: Input should be greater"),
         (["data", "info", "nothing"], "'turnwise data list' shows all names"),
         (["data", "list", "--task", "cooking"], "no set matches"),
         (["data", "fetch", "dailydialog"], "add --accept-noncommercial"),
@@ -135,7 +155,8 @@ def test_help_is_quick() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [["convert"], ["inspect"], ["data", "list"], ["data", "info"], ["data", "path"], ["data", "fetch"]]
+    "command",
+    [["convert"], ["inspect"], ["prepare"], ["data", "list"], ["data", "info"], ["data", "path"], ["data", "fetch"]],
 )
 def test_every_command_has_help_with_an_example(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: list[str]

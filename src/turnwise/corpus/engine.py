@@ -38,8 +38,7 @@ def use_runner(name: str) -> None:
     Called once, before anything runs; Daft keeps the choice for the process.
     """
     if name == "native":
-        daft().set_runner_native()
-        return
+        return  # What Daft does unasked.
     if name != "ray":
         raise TurnwiseError(f"there is no runner {name!r}", "choose native or ray")
     os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")

@@ -53,25 +53,31 @@ def _fold(values: Hashes, offsets: npt.NDArray[np.int64]) -> Hashes:
     return _mix(running[offsets[1:]] - running[offsets[:-1]] + lengths.astype(np.uint64))
 
 
+def _combined(columns: list[pa.Array], length: int) -> Hashes:
+    """One hash a row over several columns; a missing value adds nothing, so empty optional columns cost nothing."""
+    total = np.zeros(length, np.uint64)
+    for place, column in enumerate(columns):
+        if column.null_count == length:
+            continue
+        own = _mix(_hash(column) + np.uint64(int(_MULTIPLIER) * (place + 1) % 2**64))
+        if column.null_count:
+            own[column.is_null().to_numpy(zero_copy_only=False)] = 0
+        total += own
+    return _mix(total)
+
+
 def _hash(array: pa.Array) -> Hashes:
+    """A hash of each value; what it is for a missing one does not matter."""
     kind = array.type
     if pa.types.is_struct(kind):
-        hashes = np.zeros(len(array), np.uint64)
-        for position in range(kind.num_fields):
-            hashes = _mix(hashes * _MULTIPLIER + _hash(array.field(position)) + np.uint64(position + 1))
-    elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return _combined([array.field(place) for place in range(kind.num_fields)], len(array))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         offsets, values = _list_parts(array)
-        hashes = _fold(_hash(values), offsets)
-    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        hashes = hash_strings(array)
-    elif pa.types.is_null(kind):
-        hashes = np.zeros(len(array), np.uint64)
-    else:
-        numbers = array.cast(pa.int64()) if not pa.types.is_timestamp(kind) else array.view(pa.int64())
-        hashes = _mix(numbers.fill_null(0).to_numpy(zero_copy_only=False).astype(np.uint64))
-    if array.null_count:
-        hashes = np.where(array.is_null().to_numpy(zero_copy_only=False), _NULL, hashes)
-    return hashes
+        return _fold(_hash(values), offsets)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return hash_strings(array)
+    numbers = array.view(pa.int64()) if pa.types.is_timestamp(kind) else array.cast(pa.int64())
+    return _mix(numbers.fill_null(0).to_numpy(zero_copy_only=False).astype(np.uint64))
 
 
 def dialogue_hashes(columns: list[pa.Array]) -> Hashes:
@@ -83,10 +89,7 @@ def dialogue_hashes(columns: list[pa.Array]) -> Hashes:
         >>> bool(one == three), bool(one == two)
         (True, False)
     """
-    hashes = np.zeros(len(columns[0]), np.uint64)
-    for column in columns:
-        hashes = _mix(hashes * _MULTIPLIER + _hash(column))
-    return hashes
+    return _combined(columns, len(columns[0]))
 
 
 def with_row_keys(table: Any, *others: str) -> Any:

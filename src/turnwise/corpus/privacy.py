@@ -38,7 +38,12 @@ def scrubbed(table: Any, names_model: str | None) -> Any:
         offsets, flat = split_turns(turns)
         texts, counts = change(flat.field("text"))
         changed = join_turns(offsets, with_texts(flat, texts, lambda values: change(values)[0]))
-        columns = [pa.array(sums(counts[:, place], offsets).astype(np.int32)) for place in range(len(ALL_KINDS))]
+        none = np.zeros(len(turns), np.int32)
+        found = counts.sum(axis=0) > 0
+        columns = [
+            pa.array(sums(counts[:, place], offsets).astype(np.int32) if found[place] else none)
+            for place in range(len(ALL_KINDS))
+        ]
         return pa.StructArray.from_arrays(
             [changed, pa.StructArray.from_arrays(columns, names=list(ALL_KINDS))], names=["turns", "scrubbed"]
         )
