@@ -16,7 +16,7 @@ from turnwise.errors import TurnwiseError
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["bytes_progress", "command_line", "console", "fail", "parse_mapping", "polling"]
+__all__ = ["bytes_progress", "command_line", "console", "count_progress", "fail", "parse_mapping", "polling"]
 
 PIPE_WIDTH = 120
 """A pipe or a file has no width of its own; tables get this much, so that no number is cut."""
@@ -54,6 +54,30 @@ def bytes_progress() -> Progress:
         BarColumn(),
         DownloadColumn(),
         TransferSpeedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+        console=_errors,
+        transient=True,
+        disable=not _errors.is_terminal,
+    )
+
+
+def count_progress() -> Progress:
+    """A bar that counts things, with time passed and left; silent when the output is not a terminal."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
         console=_errors,

@@ -7,7 +7,7 @@ import sys
 import typer
 
 from turnwise import __version__
-from turnwise.cli import convert, data, inspect, prepare
+from turnwise.cli import convert, data, evaluate, inspect, prepare
 from turnwise.cli.console import console, fail
 from turnwise.errors import TurnwiseError
 
@@ -25,6 +25,7 @@ app = typer.Typer(
 app.command("convert")(convert.convert)
 app.command("inspect")(inspect.inspect)
 app.command("prepare")(prepare.prepare)
+app.command("evaluate")(evaluate.evaluate)
 app.add_typer(data.app, name="data")
 
 

@@ -1,0 +1,22 @@
+"""Evaluation one can trust: any encoder, measured on dialogue, fairly, in one command."""
+
+from __future__ import annotations
+
+from turnwise.benchmarks.cache import CachedEncoder
+from turnwise.benchmarks.results import RunResult, TaskResult, read_results
+from turnwise.benchmarks.run import run_tasks
+from turnwise.benchmarks.suites import SUITES, suite_tasks, tasks_named
+from turnwise.benchmarks.task import Task, TaskInfo
+
+__all__ = [
+    "SUITES",
+    "CachedEncoder",
+    "RunResult",
+    "Task",
+    "TaskInfo",
+    "TaskResult",
+    "read_results",
+    "run_tasks",
+    "suite_tasks",
+    "tasks_named",
+]

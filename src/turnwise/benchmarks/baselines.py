@@ -1,0 +1,168 @@
+"""Baselines that need no training: static words, TF-IDF, whitening, other poolings, BM25."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from turnwise.benchmarks.bm25 import BM25
+from turnwise.benchmarks.metrics import average_precision, first_relevant_reciprocal_rank
+from turnwise.benchmarks.task import Draws, Task, TaskInfo
+from turnwise.benchmarks.tasks.response_selection import ResponseSelection, Selection
+from turnwise.benchmarks.tasks.retrieval import SemanticRetrieval, retrieval_queries
+from turnwise.corpus.catalog import get_dataset
+from turnwise.errors import TurnwiseError
+from turnwise.runtime.encoder import Encoder, ObjectEncoder, SentenceTransformerEncoder, Vectors, load_encoder
+
+__all__ = ["BASELINES", "LexicalTask", "baseline", "lexical_tasks", "training_texts"]
+
+TRAINING_TEXTS = 20_000
+
+
+def training_texts(count: int = TRAINING_TEXTS) -> list[str]:
+    """Distinct turns of SGD's training split, for baselines that have to be fitted: no text of any test set."""
+    from turnwise.benchmarks.data import turns_of
+
+    texts: dict[str, None] = {}
+    for dialogue in turns_of("sgd", get_dataset("sgd").splits["train"][0]):
+        texts.update(dict.fromkeys(text for _, text in dialogue))
+        if len(texts) >= count:
+            break
+    return list(texts)[:count]
+
+
+class StaticWords:
+    """The mean of a model's input embeddings: words without context."""
+
+    languages = ("en",)
+
+    def __init__(self, folder: Path) -> None:
+        base = load_encoder(folder)
+        assert isinstance(base, SentenceTransformerEncoder)
+        self.name = "static"
+        self.fingerprint = f"static-{base.fingerprint}"
+        self._tokenizer: Any = base.model.tokenizer
+        transformer: Any = base.model[0]
+        self._table = transformer.auto_model.get_input_embeddings().weight.detach().numpy()
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """The mean of each text's word pieces; no special tokens."""
+        ids = self._tokenizer(list(texts), add_special_tokens=False, truncation=True, max_length=256)["input_ids"]
+        empty = np.zeros(self._table.shape[1], np.float32)
+        return np.stack([self._table[row].mean(axis=0) if row else empty for row in ids])
+
+
+class TfIdf:
+    """Hashed words weighted by their rarity in training text."""
+
+    name = "tfidf"
+    languages = ("en",)
+
+    def __init__(self, texts: Sequence[str], features: int = 2_048) -> None:
+        from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
+
+        self.fingerprint = f"tfidf-{features}-{hashlib.sha256(repr(list(texts)).encode()).hexdigest()[:16]}"
+        self._words = HashingVectorizer(n_features=features, alternate_sign=False, norm=None, token_pattern=r"(?u)\w+")
+        self._weights = TfidfTransformer(sublinear_tf=True).fit(self._words.transform(texts))
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """A weight for each hashed word."""
+        return np.asarray(self._weights.transform(self._words.transform(texts)).toarray(), np.float32)
+
+
+class Whitening:
+    """BERT-whitening (Su et al., 2021): vectors centred and decorrelated by what training text shows."""
+
+    def __init__(self, base: Encoder, texts: Sequence[str]) -> None:
+        self.name = "whitening"
+        self.fingerprint = f"whitening-{base.fingerprint}-{hashlib.sha256(repr(list(texts)).encode()).hexdigest()[:16]}"
+        self.languages = tuple(base.languages) or ("en",)
+        self._base = base
+        vectors = np.asarray(base.encode(texts), np.float64)
+        self._mean = vectors.mean(axis=0)
+        values, axes = np.linalg.eigh(np.cov((vectors - self._mean).T))
+        self._turn = axes / np.sqrt(np.maximum(values, 1e-10))
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Whitened vectors."""
+        return np.asarray((self._base.encode(texts) - self._mean) @ self._turn, np.float32)
+
+    def format_context(self, context: Sequence[str]) -> str:
+        """As the model underneath reads it."""
+        return self._base.format_context(context)
+
+
+def _pooled(folder: Path, mode: str, bf16: bool) -> Encoder:
+    """A checkpoint with another pooling than its own."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+
+    own = load_encoder(folder)
+    transformer = Transformer(str(folder), max_seq_length=256)
+    model = SentenceTransformer(
+        modules=[transformer, Pooling(transformer.get_word_embedding_dimension(), mode)], device="cpu"
+    )
+    return SentenceTransformerEncoder(
+        model, name=f"{mode}-{own.name}", fingerprint=f"{mode}-{own.fingerprint}", languages=own.languages, bf16=bf16
+    )
+
+
+BASELINES = ("static", "whitening", "cls", "mean", "tfidf", "bm25")
+
+
+def baseline(kind: str, folder: Path | None, *, bf16: bool = False) -> Encoder:
+    """A baseline by name; all but TF-IDF stand on a model's folder."""
+    if kind == "tfidf":
+        return ObjectEncoder(TfIdf(training_texts()))
+    if folder is None:
+        raise TurnwiseError(f"the baseline {kind!r} stands on a model", f"write it as {kind}:FOLDER")
+    if kind == "static":
+        return ObjectEncoder(StaticWords(folder))
+    if kind == "whitening":
+        return ObjectEncoder(Whitening(load_encoder(folder, bf16=bf16), training_texts()))
+    if kind in ("cls", "mean"):
+        return _pooled(folder, kind, bf16)
+    raise TurnwiseError(f"there is no baseline {kind!r}", f"choose one of {', '.join(BASELINES)}")
+
+
+class _LexicalSelection(ResponseSelection):
+    """Response selection by BM25 instead of vectors."""
+
+    def _similarities(self, encoder: Any, block: list[Selection], replies: list[str]) -> Any:  # noqa: ARG002
+        return BM25(replies).scores([" ".join(pair.context) for pair in block])
+
+
+class _LexicalRetrieval(SemanticRetrieval):
+    """Semantic retrieval by BM25 instead of vectors."""
+
+    def evaluate(self, encoder: Any, draws: int, seed: int) -> Draws:  # noqa: ARG002
+        """MAP and MRR in percent, word statistics over all candidates."""
+        queries = retrieval_queries(self.info.dataset)
+        texts = list(dict.fromkeys(text for query in queries for text in query.candidates))
+        number = {text: place for place, text in enumerate(texts)}
+        found = BM25(texts)
+        precision, reciprocal = [], []
+        for query in queries:
+            scores = found.scores([query.text])[0][[number[text] for text in query.candidates]]
+            precision.append(average_precision(scores, np.array(query.relevant)))
+            reciprocal.append(first_relevant_reciprocal_rank(scores, np.array(query.relevant)))
+        return [{"map": 100 * float(np.mean(precision)), "mrr": 100 * float(np.mean(reciprocal))}]
+
+
+LexicalTask = _LexicalSelection | _LexicalRetrieval
+
+
+def lexical_tasks(tasks: Sequence[Task]) -> list[Task]:
+    """Those of the tasks that BM25 can do, with BM25 in them."""
+    found: list[Task] = []
+    for task in tasks:
+        info: TaskInfo = task.info
+        if isinstance(task, ResponseSelection) and task.space == "plain":
+            found.append(_LexicalSelection(info.dataset, task.turns))
+        elif isinstance(task, SemanticRetrieval) and info.language == "en":
+            found.append(_LexicalRetrieval(info.dataset))
+    return found

@@ -1,0 +1,85 @@
+"""What a run of benchmarks found: one JSON file, written anew after every task."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+from importlib import metadata
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+import turnwise
+from turnwise.benchmarks.task import Draws, TaskInfo
+
+__all__ = ["RunResult", "TaskResult", "read_results"]
+
+FILE = "results.json"
+
+
+def _versions() -> dict[str, str]:
+    packages = ("sentence-transformers", "transformers", "torch", "numpy", "scikit-learn")
+    return {"turnwise": turnwise.__version__, "python": platform.python_version()} | {
+        package: metadata.version(package) for package in packages
+    }
+
+
+class TaskResult(BaseModel):
+    """The scores of one task, draw by draw."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    info: TaskInfo
+    draws: Draws = Field(default_factory=list)
+    seed: int = 0
+    seconds: float = 0.0
+    error: str | None = None
+
+    def mean(self, score: str | None = None) -> float:
+        """The mean of a score over draws; the main score if none is named."""
+        return statistics.fmean(draw[score or self.info.main_score] for draw in self.draws)
+
+    def spread(self, score: str | None = None) -> float:
+        """The standard deviation of a score over draws."""
+        values = [draw[score or self.info.main_score] for draw in self.draws]
+        return statistics.stdev(values) if len(values) > 1 else 0.0
+
+
+class RunResult(BaseModel):
+    """One model on some tasks."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    model: str
+    fingerprint: str
+    languages: list[str]
+    versions: dict[str, str] = Field(default_factory=_versions)
+    machine: str = Field(default_factory=lambda: f"{platform.machine()}, {os.cpu_count()} cores")
+    tasks: dict[str, TaskResult] = Field(default_factory=dict)
+
+    def counts(self, task: TaskResult) -> bool:
+        """Whether a task belongs into means: it succeeded, in a language that the model declares."""
+        return task.error is None and task.info.language in self.languages
+
+    def family_means(self) -> dict[str, float]:
+        """The mean main score of each family of tasks."""
+        families: dict[str, list[float]] = {}
+        for task in self.tasks.values():
+            if self.counts(task):
+                families.setdefault(task.info.family, []).append(task.mean())
+        return {family: statistics.fmean(values) for family, values in families.items()}
+
+    def save(self, folder: Path) -> None:
+        """Write the results so that a killed run leaves the last whole file."""
+        folder.mkdir(parents=True, exist_ok=True)
+        temporary = folder / f".{FILE}"
+        temporary.write_text(json.dumps(self.model_dump(), indent=1) + "\n", encoding="utf-8")
+        temporary.rename(folder / FILE)
+
+
+def read_results(folder: Path) -> RunResult | None:
+    """The results of an earlier run, if there are any."""
+    path = folder / FILE
+    return RunResult.model_validate_json(path.read_text(encoding="utf-8")) if path.exists() else None

@@ -1,0 +1,80 @@
+"""Which tasks make up a suite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from turnwise.benchmarks.task import Task
+from turnwise.benchmarks.tasks.geometry import Geometry
+from turnwise.benchmarks.tasks.intent_knn import IntentNeighbours
+from turnwise.benchmarks.tasks.intent_prototypes import IntentPrototypes
+from turnwise.benchmarks.tasks.out_of_scope import OutOfScope
+from turnwise.benchmarks.tasks.response_selection import ResponseSelection
+from turnwise.benchmarks.tasks.retrieval import SemanticRetrieval
+from turnwise.benchmarks.tasks.similarity import SentenceSimilarity
+from turnwise.errors import TurnwiseError
+
+__all__ = ["SUITES", "suite_tasks", "tasks_named"]
+
+INTENTS = ("clinc150", "banking77", "hwu64", "snips")
+MORE_INTENTS = ("atis", "dstc11_intent", "bitext_support")
+DIALOGUES = ("ubuntu_irc", "sgd", "multiwoz21")
+
+
+def _dse() -> list[Task]:
+    tasks: list[Task] = [IntentPrototypes(name, shots) for name in (*INTENTS, *MORE_INTENTS) for shots in (1, 5)]
+    for name in ("clinc150", "banking77_oos"):
+        for shots in (1, 5):
+            tasks += [OutOfScope(name, shots), OutOfScope(name, shots, "transductive")]
+    tasks += [ResponseSelection(name) for name in ("amazon_qa", "medquad")]
+    for name in DIALOGUES:
+        for turns in (1, 3):
+            tasks += [ResponseSelection(name, turns), ResponseSelection(name, turns, "heads")]
+    return [*tasks, Geometry()]
+
+
+def _dialoguecse() -> list[Task]:
+    retrieval = [SemanticRetrieval(name) for name in ("multidogo", "dialoguecse_jddc", "dialoguecse_ecd")]
+    similarity = [SentenceSimilarity(name, "test.sts") for name in ("dialoguecse_jddc", "dialoguecse_ecd")]
+    return [*retrieval, *similarity, SentenceSimilarity("stsb_en", "test")]
+
+
+def _tadse() -> list[Task]:
+    return [IntentNeighbours(name) for name in ("snips", "atis", "clinc150", "hwu64")]
+
+
+def _quick() -> list[Task]:
+    return [
+        *[IntentPrototypes(name, 1) for name in ("clinc150", "snips")],
+        OutOfScope("clinc150", 5),
+        ResponseSelection("sgd"),
+        ResponseSelection("sgd", 1, "heads"),
+        ResponseSelection("multiwoz21", 3),
+        SentenceSimilarity("stsb_en", "test"),
+    ]
+
+
+SUITES: dict[str, Callable[[], list[Task]]] = {
+    "dse": _dse,
+    "dialoguecse": _dialoguecse,
+    "tadse": _tadse,
+    "quick": _quick,
+    "all": lambda: [*_dse(), *_dialoguecse(), *_tadse()],
+}
+"""The suites by name; `quick` takes under five minutes on two cores for a six-layer encoder."""
+
+
+def suite_tasks(name: str) -> list[Task]:
+    """The tasks of a suite."""
+    if name not in SUITES:
+        raise TurnwiseError(f"there is no suite {name!r}", f"choose one of {', '.join(SUITES)}")
+    return SUITES[name]()
+
+
+def tasks_named(names: list[str]) -> list[Task]:
+    """Tasks by their own names."""
+    known = {task.info.name: task for task in suite_tasks("all")}
+    wrong = next((name for name in names if name not in known), None)
+    if wrong is not None:
+        raise TurnwiseError(f"there is no task {wrong!r}", f"tasks are {', '.join(known)}")
+    return [known[name] for name in names]

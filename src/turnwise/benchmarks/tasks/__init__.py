@@ -1,0 +1,1 @@
+"""Benchmark tasks, one file a kind."""

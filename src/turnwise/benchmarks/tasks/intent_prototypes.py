@@ -1,0 +1,66 @@
+"""Few-shot intent classification by prototypes (DSE, Table 2)."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from turnwise.benchmarks.cache import CachedEncoder
+from turnwise.benchmarks.data import Pool, label_codes, split_pool
+from turnwise.benchmarks.metrics import cosine_similarity, expected_accuracy, normalise_rows
+from turnwise.benchmarks.task import Draws, Task, TaskInfo
+from turnwise.corpus.catalog import get_dataset
+
+__all__ = ["IntentPrototypes", "draw_supports", "prototypes"]
+
+Codes = npt.NDArray[np.int64]
+
+
+def draw_supports(labels: Codes, shots: int, seed: int) -> npt.NDArray[np.int64]:
+    """The places of `shots` random examples of each label; of a rare label all it has."""
+    rng = np.random.default_rng(seed)
+    chosen = []
+    for label in range(labels.max() + 1):
+        places = np.flatnonzero(labels == label)
+        chosen.append(rng.choice(places, min(shots, len(places)), replace=False))
+    return np.concatenate(chosen)
+
+
+def prototypes(vectors: npt.NDArray[np.float64], labels: Codes, classes: int) -> npt.NDArray[np.float64]:
+    """The mean of each label's vectors of length one."""
+    sums = np.zeros((classes, vectors.shape[1]))
+    np.add.at(sums, labels, normalise_rows(vectors))
+    counts = np.bincount(labels, minlength=classes)
+    return np.asarray(sums / np.maximum(counts, 1)[:, None])
+
+
+class IntentPrototypes(Task):
+    """An utterance gets the label whose examples' mean is nearest by cosine."""
+
+    def __init__(self, dataset: str, shots: int) -> None:
+        self.shots = shots
+        self.info = TaskInfo(
+            name=f"intent-{shots}shot-{dataset}",
+            family="intent",
+            level="utterance",
+            dataset=dataset,
+            language=get_dataset(dataset).language,
+            main_score="accuracy",
+            draws=10,
+            reference="DSE, Table 2",
+        )
+
+    def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
+        """Accuracy in percent for each draw of examples."""
+        pool: Pool = split_pool(self.info.dataset)
+        names, train_labels = label_codes(pool.train.labels)
+        number = {name: place for place, name in enumerate(names)}
+        truths = np.array([number[label] for label in pool.test.labels], np.int64)
+        test = encoder.encode(pool.test.texts)
+        found = []
+        for draw in range(draws):
+            supports = draw_supports(train_labels, self.shots, seed + draw)
+            vectors = encoder.encode([pool.train.texts[place] for place in supports])
+            centres = prototypes(np.asarray(vectors, np.float64), train_labels[supports], len(names))
+            found.append({"accuracy": 100 * expected_accuracy(cosine_similarity(test, centres), truths)})
+        return found

@@ -1,0 +1,117 @@
+"""Response selection: the true reply among 100 (DSE, Table 4), utterance and dialogue level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from turnwise.benchmarks.cache import CachedEncoder
+from turnwise.benchmarks.data import rows, turns_of
+from turnwise.benchmarks.metrics import cosine_similarity, expected_reciprocal_rank, expected_top_k
+from turnwise.benchmarks.task import Draws, Task, TaskInfo
+
+__all__ = ["ResponseSelection", "Selection", "blocks", "selection_scores"]
+
+BLOCK = 100
+MAX_PAIRS = 3_000
+TOP = (1, 3, 10)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A context and the reply that followed it."""
+
+    context: tuple[str, ...]
+    reply: str
+
+
+def _question_answers(dataset: str, *files: str) -> Iterator[Selection]:
+    for file in files:
+        for row in rows(dataset, file):
+            yield Selection((row["question"],), row["answer"])
+
+
+def _next_turns(dataset: str, file: str, turns: int) -> Iterator[Selection]:
+    """Each turn of a new speaker after the `turns` before it; a context of several turns must be complete."""
+    for dialogue in turns_of(dataset, file):
+        for place in range(turns, len(dialogue)):
+            if dialogue[place][0] != dialogue[place - 1][0]:
+                yield Selection(tuple(text for _, text in dialogue[place - turns : place]), dialogue[place][1])
+
+
+def _pairs(dataset: str, turns: int) -> list[Selection]:
+    if dataset == "amazon_qa":
+        return list(_question_answers(dataset, "Appliances", "Video_Games"))
+    if dataset == "medquad":
+        return list(_question_answers(dataset, "all"))
+    file = {"ubuntu_irc": "test.conv", "sgd": "test", "multiwoz21": "test", "topical_chat": "test_freq"}[dataset]
+    return list(_next_turns(dataset, file, turns))
+
+
+def blocks(pairs: list[Selection], seed: int, limit: int = MAX_PAIRS) -> list[list[Selection]]:
+    """Blocks of 100 pairs from a seeded shuffle, never from the order of the file; a rest is left out."""
+    order = np.random.default_rng(seed).permutation(len(pairs))[:limit]
+    size = min(BLOCK, len(order))
+    return [[pairs[place] for place in order[start : start + size]] for start in range(0, len(order) - size + 1, size)]
+
+
+def selection_scores(similarities: npt.NDArray[np.float64], replies: list[str]) -> list[dict[str, float]]:
+    """The scores of each context against the block's replies; other candidates with the truth's text are left out."""
+    found = []
+    for truth, row in enumerate(similarities):
+        keep = np.array([place == truth or reply != replies[truth] for place, reply in enumerate(replies)])
+        place = int(keep[:truth].sum())
+        scores = {f"top{k}": 100 * expected_top_k(row[keep], place, k) for k in TOP}
+        found.append({**scores, "mrr": 100 * expected_reciprocal_rank(row[keep], place)})
+    return found
+
+
+class ResponseSelection(Task):
+    """The true reply is ranked among the replies of 99 other contexts.
+
+    Args:
+        dataset: A set of questions and answers, or of dialogues.
+        turns: How many turns of context.
+        space: `plain` compares meanings; `heads` compares the context's and the reply's own spaces, where the model has
+            them.
+    """
+
+    def __init__(self, dataset: str, turns: int = 1, space: Literal["plain", "heads"] = "plain") -> None:
+        self.turns = turns
+        self.space = space
+        utterance = dataset in ("amazon_qa", "medquad")
+        context = "" if utterance else "-next" if turns == 1 else f"-context{turns}"
+        self.info = TaskInfo(
+            name=f"select-{dataset}{context}" + ("" if space == "plain" else "-heads"),
+            family="response selection",
+            level="utterance" if utterance else "dialogue",
+            dataset=dataset,
+            language="en",
+            main_score="top1",
+            reference="DSE, Table 4",
+        )
+
+    def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
+        """Top-1, Top-3, Top-10 and MRR in percent, one draw a shuffle."""
+        pairs = _pairs(self.info.dataset, self.turns)
+        found = []
+        for draw in range(draws):
+            scores: list[dict[str, float]] = []
+            for block in blocks(pairs, seed + draw):
+                replies = [pair.reply for pair in block]
+                scores += selection_scores(self._similarities(encoder, block, replies), replies)
+            found.append({name: float(np.mean([score[name] for score in scores])) for name in scores[0]})
+        return found
+
+    def _similarities(
+        self, encoder: CachedEncoder, block: list[Selection], replies: list[str]
+    ) -> npt.NDArray[np.float64]:
+        contexts = [pair.context for pair in block]
+        if self.space == "heads":
+            return cosine_similarity(encoder.encode_query(contexts), encoder.encode_document(replies))
+        texts = [encoder.format_context(context) if len(context) > 1 else context[0] for context in contexts]
+        return cosine_similarity(encoder.encode(texts), encoder.encode(replies))

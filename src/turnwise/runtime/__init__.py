@@ -1,0 +1,7 @@
+"""How the rest of Turnwise sees a model: by small protocols, whatever is behind them."""
+
+from __future__ import annotations
+
+from turnwise.runtime.encoder import Context, Encoder, Scorer, TrainableEncoder, load_encoder
+
+__all__ = ["Context", "Encoder", "Scorer", "TrainableEncoder", "load_encoder"]

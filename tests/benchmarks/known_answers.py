@@ -1,0 +1,209 @@
+"""Small sets in the form of every public set, and encoders whose score on them is known beforehand."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from turnwise.benchmarks import CachedEncoder, Task, suite_tasks
+from turnwise.benchmarks.data import split_pool
+from turnwise.benchmarks.metrics import average_precision
+from turnwise.benchmarks.tasks.intent_knn import IntentNeighbours
+from turnwise.benchmarks.tasks.intent_prototypes import IntentPrototypes
+from turnwise.benchmarks.tasks.out_of_scope import OutOfScope
+from turnwise.benchmarks.tasks.response_selection import ResponseSelection
+from turnwise.benchmarks.tasks.retrieval import SemanticRetrieval, retrieval_queries
+from turnwise.benchmarks.tasks.similarity import SentenceSimilarity
+from turnwise.runtime.encoder import ObjectEncoder
+
+CLASSES, DIMENSIONS = 8, 512
+
+
+def _write(root: Path, name: str, rows: Sequence[Any]) -> None:
+    path = root / f"{name}.jsonl.gz"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
+
+
+def _intents(split: str, each: int, rng: random.Random | None) -> list[dict[str, Any]]:
+    rows = [
+        {"text": f"{split} example {n} of key{c}", "label": f"label{c}"} for c in range(CLASSES) for n in range(each)
+    ]
+    if rng:
+        labels = [row["label"] for row in rows]
+        rng.shuffle(labels)
+        rows = [{**row, "label": label} for row, label in zip(rows, labels, strict=True)]
+    return rows
+
+
+def _strangers(split: str, count: int, rng: random.Random | None = None) -> list[dict[str, Any]]:
+    """Messages without an intent; those of one number in different splits are alike, unless shuffled."""
+    first = rng.randrange(1_000_000) if rng else 1_000
+    return [{"text": f"{split} stranger key{first + n}", "label": "oos"} for n in range(count)]
+
+
+def _dialogues(count: int, rng: random.Random | None) -> list[dict[str, Any]]:
+    """Three turns of one speaker and an answer: one context and one reply each, for one turn and for three."""
+    replies = list(range(count))
+    if rng:
+        rng.shuffle(replies)
+    return [
+        {
+            "id": str(n),
+            "turns": [
+                *[{"speaker": "a", "text": f"said {part} in key{n}"} for part in "xyz"],
+                {"speaker": "b", "text": f"answer to key{replies[n]}"},
+            ],
+        }
+        for n in range(count)
+    ]
+
+
+def write_sets(root: Path, *, shuffled: bool = False) -> None:
+    """Every set that a task reads; shuffled, what belongs together is torn apart in the test splits."""
+    rng = random.Random(0) if shuffled else None
+    for name, valid in (
+        ("banking77", None),
+        ("hwu64", "valid"),
+        ("snips", "valid"),
+        ("atis", "valid"),
+        ("clinc150", "val"),
+    ):
+        _write(root, f"{name}/train", _intents("train", 12, None))
+        _write(root, f"{name}/test", _intents("test", 30, rng))
+        if valid:
+            _write(root, f"{name}/{valid}", _intents("valid", 6, None))
+    for part in ("insurance", "banking", "finance"):
+        _write(root, f"dstc11_intent/{part}", _intents(part, 40, rng))
+    _write(root, "bitext_support/all", _intents("all", 120, rng))
+    for part in ("train", "val", "test"):
+        _write(root, f"clinc150/oos_{part}", _strangers(part, 60, rng))
+    _write(root, "banking77_oos/train", _intents("train", 12, None))
+    _write(root, "banking77_oos/valid", _intents("valid", 6, None))
+    _write(root, "banking77_oos/test", _intents("test", 30, rng))
+    for part in ("id_oos_valid", "ood_oos_valid", "id_oos_test", "ood_oos_test"):
+        _write(root, f"banking77_oos/{part}", _strangers(part, 40))
+    for name, files in (("amazon_qa", ("Appliances", "Video_Games")), ("medquad", ("all",))):
+        for number, file in enumerate(files):
+            answers = list(range(200 * number, 200 * number + 200))
+            questions = list(answers)
+            if rng:
+                rng.shuffle(answers)
+            pairs = zip(questions, answers, strict=True)
+            _write(root, f"{name}/{file}", [{"question": f"ask key{q}", "answer": f"tell key{a}"} for q, a in pairs])
+    for name, file in (("ubuntu_irc", "test.conv"), ("sgd", "test"), ("multiwoz21", "test")):
+        _write(root, f"{name}/{file}", _dialogues(400, rng))
+    for name in ("dialoguecse_jddc", "dialoguecse_ecd"):
+        _write_published(root, name, rng)
+    sentences = [
+        {"text": f"test example {n} about shared words of key{c}", "label": [f"label{c}"], "domain": "d"}
+        for c in range(CLASSES)
+        for n in range(30)
+    ]
+    if rng:
+        labels = [row["label"] for row in sentences]
+        rng.shuffle(labels)
+        sentences = [{**row, "label": label} for row, label in zip(sentences, labels, strict=True)]
+    _write(root, "multidogo/test", sentences)
+    _write(root, "stsb_en/test", _scored(rng))
+
+
+def _write_published(root: Path, name: str, rng: random.Random | None) -> None:
+    rows = _intents("select", 30, None)
+    keys = [row["label"] for row in rows]
+    if rng:
+        rng.shuffle(keys)
+    selects = []
+    for n, row in enumerate(rows):
+        same = [m for m in range(len(rows)) if m != n and keys[m] == keys[n]][:10]
+        other = [m for m in range(len(rows)) if keys[m] != keys[n]][n % 40 : n % 40 + 30]
+        selects.append({"id": n, "text": row["text"], "topic": keys[n], "positives": same, "negatives": other})
+    _write(root, f"{name}/test.select", selects)
+    _write(root, f"{name}/test.sts", _scored(rng))
+
+
+def _scored(rng: random.Random | None) -> list[dict[str, Any]]:
+    """Pairs whose angle is what people say: the oracle reads the angle from the text."""
+    scores = [n / 40 for n in range(200)]
+    said = list(scores)
+    if rng:
+        rng.shuffle(said)
+    return [
+        {"a": "angle 0", "b": f"angle {5 - score}", "score": value} for score, value in zip(scores, said, strict=True)
+    ]
+
+
+class Oracle:
+    """Looks the answer up: texts of one key get one vector, and an angle is an angle."""
+
+    name = fingerprint = "oracle"
+    languages = ("en", "zh")
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        return np.stack([self._vector(text) for text in texts])
+
+    def _vector(self, text: str) -> np.ndarray:
+        vector = np.zeros(DIMENSIONS)
+        angle = re.fullmatch(r"angle ([\d.]+)", text)
+        if angle:
+            turn = float(angle[1]) * np.pi / 10
+            vector[0], vector[1] = np.cos(turn), np.sin(turn)
+            return vector
+        key = int(re.findall(r"key(\d+)", text)[-1])
+        return np.random.default_rng(key).normal(size=DIMENSIONS)
+
+
+class Constant:
+    """Cannot tell anything apart."""
+
+    name = fingerprint = "constant"
+    languages = ("en", "zh")
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        return np.ones((len(texts), 4))
+
+
+def known_tasks() -> list[Task]:
+    """The ranking and classification tasks of all suites; spaces of heads need a model that has them."""
+    return [
+        task for task in suite_tasks("all") if task.info.family != "geometry" and not task.info.name.endswith("-heads")
+    ]
+
+
+def score(task: Task, model: Any) -> float:
+    draws = task.evaluate(CachedEncoder(ObjectEncoder(model)), 2, 0)
+    return float(np.mean([draw[task.info.main_score] for draw in draws]))
+
+
+def chance(task: Task) -> float:
+    """What guessing gets, by the rule for ties, worked out from the data alone."""
+    if isinstance(task, IntentPrototypes):
+        return 100 / len(set(split_pool(task.info.dataset).train.labels))
+    if isinstance(task, IntentNeighbours):
+        return _neighbour_chance(task)
+    if isinstance(task, OutOfScope):
+        return 50.0
+    if isinstance(task, ResponseSelection):
+        return 1.0
+    if isinstance(task, SentenceSimilarity):
+        return 0.0
+    assert isinstance(task, SemanticRetrieval)
+    queries = retrieval_queries(task.info.dataset)
+    return 100 * float(np.mean([average_precision(np.zeros(len(q.relevant)), np.array(q.relevant)) for q in queries]))
+
+
+def _neighbour_chance(task: Task) -> float:
+    """One of all training messages is drawn: the chance that it has the right label."""
+    train = 12 * CLASSES
+    if task.info.dataset != "clinc150":
+        return 100 / CLASSES
+    whole = train + 60
+    tests = 30 * CLASSES
+    return 100 * (tests * 12 / whole + 60 * 60 / whole) / (tests + 60)
