@@ -123,7 +123,7 @@ def plot(curves: dict[str, list[dict[str, float]]]) -> None:
     left.set(xlabel="million turns", ylabel="seconds per million turns", ylim=(0, None))
     right.set(xlabel="million turns", ylabel="peak memory, GiB", ylim=(0, None))
     left.legend(frameon=False, fontsize=8)
-    figure.savefig(Path(__file__).parent / "scale.svg")
+    figure.savefig(Path(__file__).parents[2] / "docs" / "images" / "scale.svg")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,56 @@
+"""Collects the scores of all baselines from their results into figures.json.
+
+Usage: python -m studies.baselines.figures
+"""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+
+from studies.figures import record
+from turnwise.benchmarks import RunResult, read_results
+
+FOLDER = Path(__file__).parent
+INTENTS = ("clinc150", "banking77", "hwu64", "snips")
+SCORES = {
+    "knn_snips": ("knn-snips", "accuracy_k1"),
+    "knn_atis": ("knn-atis", "accuracy_k1"),
+    "oos_auroc_clinc150": ("oos-5shot-clinc150", "auroc"),
+    "amazonqa_top1": ("select-amazon_qa", "top1"),
+    "medquad_top1": ("select-medquad", "top1"),
+    "ubuntu_irc_top1": ("select-ubuntu_irc-next", "top1"),
+    "sgd_next_top1": ("select-sgd-next", "top1"),
+    "multiwoz_next_top1": ("select-multiwoz21-next", "top1"),
+    "sgd_context3_top1": ("select-sgd-context3", "top1"),
+    "multiwoz_context3_top1": ("select-multiwoz21-context3", "top1"),
+    "retrieval_map": ("retrieve-multidogo", "map"),
+    "stsb_spearman": ("sts-stsb_en", "spearman"),
+    "uniformity": ("geometry-clinc150", "uniformity"),
+    "alignment": ("geometry-clinc150", "alignment"),
+}
+MODELS = ("all-MiniLM-L6-v2", "gte-small", "whitening", "static", "bm25")
+
+
+def scores_of(result: RunResult) -> dict[str, float]:
+    """The named scores that a run has."""
+    found = {}
+    for shots in (1, 5):
+        names = [f"intent-{shots}shot-{name}" for name in INTENTS]
+        if all(name in result.tasks for name in names):
+            found[f"intent_{shots}shot_mean"] = statistics.fmean(result.tasks[name].mean() for name in names)
+    for figure, (task, score) in SCORES.items():
+        if task in result.tasks and result.tasks[task].error is None:
+            found[figure] = result.tasks[task].mean(score)
+    return found
+
+
+def main() -> None:
+    for model in MODELS:
+        result = read_results(FOLDER / model)
+        if result is not None:
+            record("baselines", {f"{model}.{name}": value for name, value in scores_of(result).items()})
+
+
+if __name__ == "__main__":
+    main()
