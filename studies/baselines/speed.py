@@ -9,11 +9,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from studies.figures import record
 from turnwise.benchmarks import CachedEncoder, run_tasks, tasks_named
-from turnwise.runtime.encoder import SentenceTransformerEncoder, load_encoder
+from turnwise.runtime.encoder import SentenceTransformerEncoder, Vectors, load_encoder
 
 TASKS = ["intent-1shot-banking77", "select-sgd-next"]
 
@@ -23,7 +24,12 @@ def main(folder: str) -> None:
     assert isinstance(encoder, SentenceTransformerEncoder)
     seen: list[str] = []
     bare = encoder.encode
-    encoder.encode = lambda texts: (seen.extend(texts), bare(texts))[1]  # type: ignore[method-assign]
+
+    def noted(texts: Sequence[str]) -> Vectors:
+        seen.extend(texts)
+        return bare(texts)
+
+    encoder.encode = noted  # type: ignore[method-assign]
     bare(["warm up"] * 64)
     with tempfile.TemporaryDirectory() as name:
         start = time.perf_counter()
