@@ -24,7 +24,20 @@ PUBLIC = {
         "read_manifest",
         "read_table",
     ],
+    "turnwise.benchmarks": [
+        "SUITES",
+        "CachedEncoder",
+        "RunResult",
+        "Task",
+        "TaskInfo",
+        "TaskResult",
+        "read_results",
+        "run_tasks",
+        "suite_tasks",
+        "tasks_named",
+    ],
     "turnwise.errors": ["TurnwiseError"],
+    "turnwise.runtime": ["Context", "Encoder", "Scorer", "TrainableEncoder", "load_encoder"],
 }
 MODULES = [module.name for module in pkgutil.walk_packages(turnwise.__path__, "turnwise.")]
 

@@ -104,6 +104,9 @@ def test_data_commands(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.M
             "there is no runner 'spark'. Mend: choose native",
         ),
         (["prepare", "{log}", "--min-turns", "0", "--out", "{tmp}/o"], "--min-turns: Input should be greater"),
+        (["evaluate", "{tmp}"], "holds no model. Mend: give the folder of a SentenceTransformer"),
+        (["evaluate", "{tmp}", "--suite", "everything"], "there is no suite 'everything'. Mend: choose one of dse"),
+        (["evaluate", "static"], "the baseline 'static' stands on a model. Mend: write it as static:FOLDER"),
         (["data", "info", "nothing"], "'turnwise data list' shows all names"),
         (["data", "list", "--task", "cooking"], "no set matches"),
         (["data", "fetch", "dailydialog"], "add --accept-noncommercial"),
@@ -156,7 +159,16 @@ def test_help_is_quick() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [["convert"], ["inspect"], ["prepare"], ["data", "list"], ["data", "info"], ["data", "path"], ["data", "fetch"]],
+    [
+        ["convert"],
+        ["inspect"],
+        ["prepare"],
+        ["evaluate"],
+        ["data", "list"],
+        ["data", "info"],
+        ["data", "path"],
+        ["data", "fetch"],
+    ],
 )
 def test_every_command_has_help_with_an_example(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: list[str]
