@@ -104,7 +104,7 @@ def _pooled(folder: Path, mode: str, bf16: bool) -> Encoder:
     own = load_encoder(folder)
     transformer = Transformer(str(folder), max_seq_length=256)
     model = SentenceTransformer(
-        modules=[transformer, Pooling(transformer.get_word_embedding_dimension(), mode)], device="cpu"
+        modules=[transformer, Pooling(transformer.get_embedding_dimension(), mode)], device="cpu"
     )
     return SentenceTransformerEncoder(
         model, name=f"{mode}-{own.name}", fingerprint=f"{mode}-{own.fingerprint}", languages=own.languages, bf16=bf16
