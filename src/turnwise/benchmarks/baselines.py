@@ -132,6 +132,9 @@ def baseline(kind: str, folder: Path | None, *, bf16: bool = False) -> Encoder:
 class _LexicalSelection(ResponseSelection):
     """Response selection by BM25 instead of vectors."""
 
+    def _encode_all(self, encoder: Any, pairs: list[Selection]) -> None:
+        """There is nothing to encode."""
+
     def _similarities(self, encoder: Any, block: list[Selection], replies: list[str]) -> Any:  # noqa: ARG002
         return BM25(replies).scores([" ".join(pair.context) for pair in block])
 

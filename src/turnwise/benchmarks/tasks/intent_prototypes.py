@@ -56,10 +56,12 @@ class IntentPrototypes(Task):
         names, train_labels = label_codes(pool.train.labels)
         number = {name: place for place, name in enumerate(names)}
         truths = np.array([number[label] for label in pool.test.labels], np.int64)
+        drawn = [draw_supports(train_labels, self.shots, seed + draw) for draw in range(draws)]
+        # All at once first: texts of one length share a batch.
+        encoder.encode([*pool.test.texts, *[pool.train.texts[place] for supports in drawn for place in supports]])
         test = encoder.encode(pool.test.texts)
         found = []
-        for draw in range(draws):
-            supports = draw_supports(train_labels, self.shots, seed + draw)
+        for supports in drawn:
             vectors = encoder.encode([pool.train.texts[place] for place in supports])
             centres = prototypes(np.asarray(vectors, np.float64), train_labels[supports], len(names))
             found.append({"accuracy": 100 * expected_accuracy(cosine_similarity(test, centres), truths)})

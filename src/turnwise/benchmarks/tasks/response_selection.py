@@ -99,19 +99,33 @@ class ResponseSelection(Task):
         """Top-1, Top-3, Top-10 and MRR in percent, one draw a shuffle."""
         pairs = _pairs(self.info.dataset, self.turns)
         found = []
-        for draw in range(draws):
+        shuffles = [blocks(pairs, seed + draw) for draw in range(draws)]
+        self._encode_all(encoder, [pair for shuffle in shuffles for block in shuffle for pair in block])
+        for shuffle in shuffles:
             scores: list[dict[str, float]] = []
-            for block in blocks(pairs, seed + draw):
+            for block in shuffle:
                 replies = [pair.reply for pair in block]
                 scores += selection_scores(self._similarities(encoder, block, replies), replies)
             found.append({name: float(np.mean([score[name] for score in scores])) for name in scores[0]})
         return found
 
+    def _encode_all(self, encoder: CachedEncoder, pairs: list[Selection]) -> None:
+        """Fill the cache in one go: texts of one length share a batch, which block by block they would not."""
+        replies = [pair.reply for pair in pairs]
+        if self.space == "heads":
+            encoder.encode_query([pair.context for pair in pairs])
+            encoder.encode_document(replies)
+        else:
+            encoder.encode([*self._texts(encoder, pairs), *replies])
+
+    def _texts(self, encoder: CachedEncoder, pairs: list[Selection]) -> list[str]:
+        contexts = [pair.context for pair in pairs]
+        return [encoder.format_context(context) if len(context) > 1 else context[0] for context in contexts]
+
     def _similarities(
         self, encoder: CachedEncoder, block: list[Selection], replies: list[str]
     ) -> npt.NDArray[np.float64]:
-        contexts = [pair.context for pair in block]
         if self.space == "heads":
+            contexts = [pair.context for pair in block]
             return cosine_similarity(encoder.encode_query(contexts), encoder.encode_document(replies))
-        texts = [encoder.format_context(context) if len(context) > 1 else context[0] for context in contexts]
-        return cosine_similarity(encoder.encode(texts), encoder.encode(replies))
+        return cosine_similarity(encoder.encode(self._texts(encoder, block)), encoder.encode(replies))
