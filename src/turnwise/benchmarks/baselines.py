@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from turnwise.benchmarks.bm25 import BM25
-from turnwise.benchmarks.metrics import average_precision, first_relevant_reciprocal_rank
-from turnwise.benchmarks.task import Draws, Task, TaskInfo
+from turnwise.benchmarks.task import Task, TaskInfo
 from turnwise.benchmarks.tasks.response_selection import ResponseSelection, Selection
-from turnwise.benchmarks.tasks.retrieval import SemanticRetrieval, retrieval_queries
+from turnwise.benchmarks.tasks.retrieval import Query, SemanticRetrieval
 from turnwise.corpus.catalog import get_dataset
 from turnwise.errors import TurnwiseError
 from turnwise.runtime.encoder import Encoder, ObjectEncoder, SentenceTransformerEncoder, Vectors, load_encoder
 
-__all__ = ["BASELINES", "LexicalTask", "baseline", "lexical_tasks", "training_texts"]
+__all__ = ["BASELINES", "baseline", "lexical_tasks", "training_texts"]
 
 TRAINING_TEXTS = 20_000
 
@@ -140,23 +139,14 @@ class _LexicalSelection(ResponseSelection):
 
 
 class _LexicalRetrieval(SemanticRetrieval):
-    """Semantic retrieval by BM25 instead of vectors."""
+    """Semantic retrieval by BM25 instead of vectors, word statistics over all candidates."""
 
-    def evaluate(self, encoder: Any, draws: int, seed: int) -> Draws:  # noqa: ARG002
-        """MAP and MRR in percent, word statistics over all candidates."""
-        queries = retrieval_queries(self.info.dataset)
+    def _scores(self, encoder: Any, queries: list[Query]) -> Iterator[Any]:  # noqa: ARG002
         texts = list(dict.fromkeys(text for query in queries for text in query.candidates))
         number = {text: place for place, text in enumerate(texts)}
         found = BM25(texts)
-        precision, reciprocal = [], []
         for query in queries:
-            scores = found.scores([query.text])[0][[number[text] for text in query.candidates]]
-            precision.append(average_precision(scores, np.array(query.relevant)))
-            reciprocal.append(first_relevant_reciprocal_rank(scores, np.array(query.relevant)))
-        return [{"map": 100 * float(np.mean(precision)), "mrr": 100 * float(np.mean(reciprocal))}]
-
-
-LexicalTask = _LexicalSelection | _LexicalRetrieval
+            yield found.scores([query.text])[0][[number[text] for text in query.candidates]]
 
 
 def lexical_tasks(tasks: Sequence[Task]) -> list[Task]:

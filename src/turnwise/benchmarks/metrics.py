@@ -15,11 +15,13 @@ import numpy.typing as npt
 __all__ = [
     "alignment",
     "average_precision",
+    "best_column_credit",
     "cosine_similarity",
     "detection_scores",
     "expected_accuracy",
     "expected_reciprocal_rank",
     "expected_top_k",
+    "first_relevant_reciprocal_rank",
     "hubness",
     "isotropy",
     "nearest_label_credit",
@@ -105,10 +107,14 @@ def average_precision(scores: Floats, relevant: npt.NDArray[np.bool_]) -> float:
 
 def expected_accuracy(scores: Matrix, truths: npt.NDArray[np.int64]) -> float:
     """The share of rows whose best column is the truth; tied best columns share the credit evenly."""
+    return float(best_column_credit(scores, truths).mean())
+
+
+def best_column_credit(scores: Matrix, truths: npt.NDArray[np.int64]) -> Floats:
+    """For each row, the chance that the truth is picked among the best columns."""
     scores = np.asarray(scores)
     best = scores == scores.max(axis=1, keepdims=True)
-    credit = best[np.arange(len(scores)), truths] / best.sum(axis=1)
-    return float(credit.mean())
+    return np.asarray(best[np.arange(len(scores)), truths] / best.sum(axis=1), np.float64)
 
 
 def nearest_label_credit(

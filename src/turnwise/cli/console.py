@@ -16,7 +16,16 @@ from turnwise.errors import TurnwiseError
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["bytes_progress", "command_line", "console", "count_progress", "fail", "parse_mapping", "polling"]
+__all__ = [
+    "bytes_progress",
+    "command_line",
+    "console",
+    "count_progress",
+    "fail",
+    "parse_mapping",
+    "polling",
+    "split_names",
+]
 
 PIPE_WIDTH = 120
 """A pipe or a file has no width of its own; tables get this much, so that no number is cut."""
@@ -43,6 +52,11 @@ def parse_mapping(text: str | None) -> dict[str, str]:
     if wrong is not None:
         raise TurnwiseError(f"--map does not understand {wrong!r}", "write it as --map dialogue_id=COLUMN,text=COLUMN")
     return {field.strip(): column.strip() for field, _, column in pairs}
+
+
+def split_names(text: str) -> list[str]:
+    """``dse, sgd`` as a list."""
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def bytes_progress() -> Progress:

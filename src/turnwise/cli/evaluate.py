@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from turnwise.cli.console import console, count_progress
+from turnwise.cli.console import console, count_progress, split_names
 
 if TYPE_CHECKING:
     from turnwise.benchmarks import RunResult
@@ -65,7 +65,7 @@ def evaluate(
     from turnwise.benchmarks import CachedEncoder, run_tasks, suite_tasks, tasks_named
     from turnwise.benchmarks.baselines import lexical_tasks
 
-    wanted = tasks_named([name.strip() for name in tasks.split(",")]) if tasks else suite_tasks(suite)
+    wanted = tasks_named(split_names(tasks)) if tasks else suite_tasks(suite)
     encoder = _load(model, bf16)
     wanted = lexical_tasks(wanted) if model == "bm25" else wanted
     out = out or Path("runs/evaluate") / encoder.name

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from turnwise.cli.console import command_line, console
+from turnwise.cli.console import command_line, console, split_names
 from turnwise.cli.convert import find_inputs
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def inspect(
     from turnwise.corpus.inspect_page import inspect_page
     from turnwise.corpus.statistics import measure
 
-    held = hold_out_names([name.strip() for name in hold_out.split(",") if name.strip()])
+    held = hold_out_names(split_names(hold_out))
     with tempfile.TemporaryDirectory() as temporary, console.status("measuring …"):
         table = _table_of(logs, split, mapping, str(Path(temporary) / "table"))
         found = measure(table, load_hold_out(held) if held else None)

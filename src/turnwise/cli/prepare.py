@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from turnwise.cli.console import command_line, console
+from turnwise.cli.console import command_line, console, split_names
 from turnwise.cli.convert import convert_with_progress, find_inputs
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _options(
     from turnwise.corpus.prepare import PrepareOptions
     from turnwise.errors import TurnwiseError
 
-    held = hold_out_names([name.strip() for name in hold_out.split(",") if name.strip()])
+    held = hold_out_names(split_names(hold_out))
     try:
         return PrepareOptions(
             min_turns=min_turns,

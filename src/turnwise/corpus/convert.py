@@ -18,7 +18,7 @@ from turnwise.corpus.logfile import is_url, stem
 from turnwise.corpus.readers import READERS, ReadOptions
 from turnwise.corpus.schema import ARROW_SCHEMA
 from turnwise.corpus.source import FileCounts, LogFile, dialogue_source, read_counts
-from turnwise.corpus.table import Manifest, TableWriter
+from turnwise.corpus.table import Manifest, TableWriter, count_by_source
 from turnwise.corpus.turn_arrays import join_turns, split_turns, turns_dtype
 from turnwise.errors import TurnwiseError
 
@@ -128,15 +128,6 @@ def _has_scattered(pieces: Any) -> bool:
     return bool(distinct < pieces.count_rows())
 
 
-def _by_source(table: Any) -> dict[str, dict[str, int]]:
-    """Dialogues and turns of each source."""
-    col = daft().col
-    sizes = table.select(col("source"), col("turns").length().alias("turns"))
-    sums = sizes.groupby("source").agg(col("turns").count().alias("dialogues"), col("turns").sum())
-    rows = sums.sort("source").to_pylist()
-    return {row["source"]: {"dialogues": row["dialogues"], "turns": row["turns"]} for row in rows}
-
-
 def _write_rejected(side_folder: Path, out: Path) -> Path | None:
     target = out / "rejected.jsonl"
     parts = sorted(side_folder.glob("*.rejected.jsonl"))
@@ -193,7 +184,7 @@ def convert(
             f"see {rejected_path} for lines and reasons",
         )
     counts = {
-        "sources": _by_source(writer.staged()),
+        "sources": count_by_source(writer.staged()),
         "records": sum(file.records for file in files),
         "rejected": rejected,
         "dropped_turns": sum(file.dropped_turns for file in files),

@@ -15,6 +15,7 @@ from turnwise.corpus.fingerprint import dialogue_hashes
 from turnwise.corpus.frequency import utterance_counts
 from turnwise.corpus.holdout import HoldOut
 from turnwise.corpus.privacy import personal_counts, scrubbed
+from turnwise.corpus.table import count_by_source
 from turnwise.corpus.texts import word_counts
 from turnwise.corpus.turn_arrays import split_turns, sums
 
@@ -137,14 +138,12 @@ def measure(table: Any, hold_out: HoldOut | None = None) -> CorpusStatistics:
     ).to_pylist()[0]
     words = measured.select(col("words").explode().alias("words"))
     distinct, top, shares = _repeats(table)
-    by_source = table.select(col("source"), col("turns").length().alias("turns")).groupby("source")
-    sources = by_source.agg(col("turns").count().alias("dialogues"), col("turns").sum()).sort("source").to_pylist()
     exploded = table.select(col("turns").explode())
     return CorpusStatistics(
         dialogues=totals["dialogues"],
         turns=totals["turns"] or 0,
         words=words.agg(col("words").sum()).to_pydict()["words"][0] or 0,
-        sources={row.pop("source"): row for row in sources},
+        sources=count_by_source(table),
         speakers=_grouped(exploded, col("turns").get("speaker")),
         turns_per_dialogue=_histogram(measured, "turns", MAX_TURNS),
         words_per_turn=_histogram(words, "words", MAX_WORDS),

@@ -17,7 +17,7 @@ from turnwise.corpus.fingerprint import content_hash, with_row_keys
 from turnwise.corpus.schema import ARROW_SCHEMA, SCHEMA_VERSION
 from turnwise.errors import TurnwiseError
 
-__all__ = ["Manifest", "TableWriter", "read_manifest", "read_table"]
+__all__ = ["Manifest", "TableWriter", "count_by_source", "read_manifest", "read_table"]
 
 MANIFEST = "manifest.json"
 _PARTIAL = ".partial"
@@ -93,6 +93,15 @@ def read_table(folder: str | Path) -> Any:
     """
     read_manifest(folder)
     return daft().read_parquet(f"{folder}/*.parquet").select(*ARROW_SCHEMA.names)
+
+
+def count_by_source(table: Any) -> dict[str, dict[str, int]]:
+    """Dialogues and turns of each source."""
+    col = daft().col
+    sizes = table.select(col("source"), col("turns").length().alias("turns"))
+    sums = sizes.groupby("source").agg(col("turns").count().alias("dialogues"), col("turns").sum())
+    rows = sums.sort("source").to_pylist()
+    return {row["source"]: {"dialogues": row["dialogues"], "turns": row["turns"]} for row in rows}
 
 
 class TableWriter:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from turnwise.benchmarks.cache import CachedEncoder
 from turnwise.benchmarks.data import label_codes, labelled
-from turnwise.benchmarks.metrics import cosine_similarity, detection_scores
+from turnwise.benchmarks.metrics import best_column_credit, cosine_similarity, detection_scores
 from turnwise.benchmarks.task import Draws, Task, TaskInfo
 from turnwise.benchmarks.tasks.intent_prototypes import draw_supports, prototypes
 
@@ -101,9 +101,7 @@ class OutOfScope(Task):
         best = {part: rows.max(axis=1) for part, rows in similarities.items()}
         source = ("test", "test_oos") if self.transductive else ("dev", "dev_oos")
         seen = np.concatenate([best[part] for part in source])
-        rows = similarities["test"]
-        winners = rows == rows.max(axis=1, keepdims=True)
-        credit = winners[np.arange(len(rows)), truths] / winners.sum(axis=1)
+        credit = best_column_credit(similarities["test"], truths)
         scores = {name: 100 * value for name, value in detection_scores(best["test"], best["test_oos"]).items()}
         for name, threshold in (("mean", seen.mean()), ("mean_std", seen.mean() - seen.std())):
             rates = _rates(credit, best["test"], best["test_oos"], float(threshold))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from turnwise.benchmarks.bm25 import BM25
 from turnwise.benchmarks.cache import CachedEncoder
@@ -92,13 +93,17 @@ class SemanticRetrieval(Task):
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:  # noqa: ARG002 - nothing is drawn
         """MAP and MRR in percent."""
         queries = retrieval_queries(self.info.dataset)
-        texts = list(dict.fromkeys(text for query in queries for text in (query.text, *query.candidates)))
-        vectors = dict(zip(texts, encoder.encode(texts), strict=True))
         precision, reciprocal = [], []
-        for query in queries:
-            candidates = np.stack([vectors[text] for text in query.candidates])
-            scores = cosine_similarity(vectors[query.text][None], candidates)[0]
+        for query, scores in zip(queries, self._scores(encoder, queries), strict=True):
             relevant = np.array(query.relevant)
             precision.append(average_precision(scores, relevant))
             reciprocal.append(first_relevant_reciprocal_rank(scores, relevant))
         return [{"map": 100 * float(np.mean(precision)), "mrr": 100 * float(np.mean(reciprocal))}]
+
+    def _scores(self, encoder: CachedEncoder, queries: list[Query]) -> Iterator[npt.NDArray[np.float64]]:
+        """For each query, how near its candidates are."""
+        texts = list(dict.fromkeys(text for query in queries for text in (query.text, *query.candidates)))
+        vectors = dict(zip(texts, encoder.encode(texts), strict=True))
+        for query in queries:
+            candidates = np.stack([vectors[text] for text in query.candidates])
+            yield cosine_similarity(vectors[query.text][None], candidates)[0]
