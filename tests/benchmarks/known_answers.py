@@ -179,7 +179,7 @@ def known_tasks() -> list[Task]:
 
 def score(task: Task, model: Any) -> float:
     draws = task.evaluate(CachedEncoder(ObjectEncoder(model)), 2, 0)
-    return float(np.mean([draw[task.info.main_score] for draw in draws]))
+    return float(np.mean([draw.scores[task.info.main_score] for draw in draws]))
 
 
 def chance(task: Task) -> float:

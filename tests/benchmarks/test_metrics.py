@@ -13,6 +13,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.metrics.pairwise import cosine_similarity as sklearn_cosine
 
 from turnwise.benchmarks import metrics
+from turnwise.benchmarks.task import Draw, leave_out_credits
 
 SCORES = st.lists(st.integers(0, 3), min_size=2, max_size=6)
 
@@ -63,7 +64,7 @@ def test_average_precision_without_ties_is_scikit_learns() -> None:
 def test_accuracy_shares_ties_evenly(rows: list[list[int]], data: st.DataObject) -> None:
     truths = np.array([data.draw(st.integers(0, 2)) for _ in rows])
     expected = np.mean([(row[t] == max(row)) / row.count(max(row)) for row, t in zip(rows, truths, strict=True)])
-    assert metrics.expected_accuracy(np.array(rows, float), truths) == pytest.approx(expected)
+    assert metrics.best_column_credit(np.array(rows, float), truths).mean() == pytest.approx(expected)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=3, max_size=7), st.integers(0, 2))
@@ -97,9 +98,9 @@ def test_detection_against_scikit_learn_with_ties() -> None:
 def test_spearman_is_scipys(pairs: list[tuple[int, int]]) -> None:
     first, second = zip(*pairs, strict=True)
     if len(set(first)) == 1 or len(set(second)) == 1:
-        assert metrics.spearman(first, second) == 0
+        assert not metrics.rank_products(first, second).any()
     else:
-        assert metrics.spearman(first, second) == pytest.approx(stats.spearmanr(first, second).statistic)
+        assert metrics.rank_products(first, second).mean() == pytest.approx(stats.spearmanr(first, second).statistic)
 
 
 def test_geometry_against_loops() -> None:
@@ -121,3 +122,20 @@ def test_geometry_against_loops() -> None:
     sums = [[np.exp(sign * unit @ axis).sum() for axis in axes] for sign in (1, -1)]
     assert metrics.isotropy(vectors) <= 1
     assert metrics.isotropy(vectors) >= np.min(sums) / np.max(sums) - 1e-9
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=30), st.lists(st.integers(0, 5), min_size=1, max_size=30))
+def test_shares_below_average_to_the_auroc(low: list[int], high: list[int]) -> None:
+    truth = [1] * len(high) + [0] * len(low)
+    shares = metrics.shares_below(np.array(low, float), np.array(high, float))
+    assert shares.mean() == pytest.approx(roc_auc_score(truth, high + low))
+
+
+def test_groups_and_left_out_credits_average_to_the_score() -> None:
+    values = np.random.default_rng(0).random(200)
+    draw = Draw({"accuracy": float(values.mean())}, values)
+    assert len(draw.groups()) == 50
+    assert np.mean(draw.groups()) == pytest.approx(values.mean(), abs=1e-4)
+    credits = leave_out_credits(lambda keep: float(values[keep].mean()), len(values))
+    # For a mean, what leaving a group out says about it is the group's own mean.
+    assert credits == pytest.approx([values[group::50].mean() for group in range(50)])

@@ -18,7 +18,6 @@ __all__ = [
     "best_column_credit",
     "cosine_similarity",
     "detection_scores",
-    "expected_accuracy",
     "expected_reciprocal_rank",
     "expected_top_k",
     "first_relevant_reciprocal_rank",
@@ -26,7 +25,8 @@ __all__ = [
     "isotropy",
     "nearest_label_credit",
     "normalise_rows",
-    "spearman",
+    "rank_products",
+    "shares_below",
     "uniformity",
 ]
 
@@ -105,11 +105,6 @@ def average_precision(scores: Floats, relevant: npt.NDArray[np.bool_]) -> float:
     return found / total
 
 
-def expected_accuracy(scores: Matrix, truths: npt.NDArray[np.int64]) -> float:
-    """The share of rows whose best column is the truth; tied best columns share the credit evenly."""
-    return float(best_column_credit(scores, truths).mean())
-
-
 def best_column_credit(scores: Matrix, truths: npt.NDArray[np.int64]) -> Floats:
     """For each row, the chance that the truth is picked among the best columns."""
     scores = np.asarray(scores)
@@ -152,14 +147,23 @@ def detection_scores(in_scope: Floats, out_of_scope: Floats) -> dict[str, float]
     }
 
 
-def spearman(first: Sequence[float] | Floats, second: Sequence[float] | Floats) -> float:
-    """Rank correlation; 0 when one side does not vary."""
+def shares_below(low: Floats, high: Floats) -> Floats:
+    """For each low score, the share of high scores above it, a tied one as half: their mean is the AUROC."""
+    ordered = np.sort(high)
+    not_above = np.searchsorted(ordered, low, side="right")
+    below = np.searchsorted(ordered, low, side="left")
+    return np.asarray(1 - (not_above + below) / 2 / len(ordered), np.float64)
+
+
+def rank_products(first: Sequence[float] | Floats, second: Sequence[float] | Floats) -> Floats:
+    """The products of standardised ranks, whose mean is Spearman's correlation; zeros when one side does not vary."""
     from scipy.stats import rankdata
 
-    one, two = rankdata(first), rankdata(second)
-    if np.ptp(one) == 0 or np.ptp(two) == 0:
-        return 0.0
-    return float(np.corrcoef(one, two)[0, 1])
+    ranks = [rankdata(side) for side in (first, second)]
+    if any(np.ptp(side) == 0 for side in ranks):
+        return np.zeros(len(first))
+    one, two = ((side - side.mean()) / side.std() for side in ranks)
+    return np.asarray(one * two, np.float64)
 
 
 def uniformity(vectors: Matrix) -> float:

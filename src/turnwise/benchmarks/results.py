@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 import turnwise
-from turnwise.benchmarks.task import Draws, TaskInfo
+from turnwise.benchmarks.task import TaskInfo
 
 __all__ = ["RunResult", "TaskResult", "read_results"]
 
@@ -27,12 +27,13 @@ def _versions() -> dict[str, str]:
 
 
 class TaskResult(BaseModel):
-    """The scores of one task, draw by draw."""
+    """The scores of one task, draw by draw, and the main score of each group of test examples in each draw."""
 
     model_config = ConfigDict(extra="forbid")
 
     info: TaskInfo
-    draws: Draws = Field(default_factory=list)
+    draws: list[dict[str, float]] = Field(default_factory=list)
+    groups: list[list[float]] = Field(default_factory=list)
     seed: int = 0
     seconds: float = 0.0
     error: str | None = None

@@ -15,7 +15,7 @@ __all__ = ["run_tasks"]
 
 
 def _is_done(found: TaskResult | None, draws: int, seed: int) -> bool:
-    return found is not None and found.error is None and len(found.draws) == draws and found.seed == seed
+    return found is not None and found.error is None and len(found.groups) == draws and found.seed == seed
 
 
 def _applies(task: Task, encoder: CachedEncoder) -> bool:
@@ -57,7 +57,9 @@ def run_tasks(
         on_task(name, number, len(wanted))
         start = time.perf_counter()
         try:
-            found = TaskResult(info=task.info, draws=task.evaluate(encoder, count, seed), seed=seed)
+            drawn = task.evaluate(encoder, count, seed)
+            scores, groups = [draw.scores for draw in drawn], [draw.groups() for draw in drawn]
+            found = TaskResult(info=task.info, draws=scores, groups=groups, seed=seed)
         except TurnwiseError as error:
             found = TaskResult(info=task.info, seed=seed, error=str(error))
         except Exception as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from turnwise.benchmarks.cache import CachedEncoder
 from turnwise.benchmarks.data import label_codes, labelled
 from turnwise.benchmarks.metrics import alignment, hubness, isotropy, uniformity
-from turnwise.benchmarks.task import Draws, Task, TaskInfo
+from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo
 
 __all__ = ["Geometry"]
 
@@ -29,10 +29,12 @@ class Geometry(Task):
         _, codes = label_codes(data.labels)
         vectors = encoder.encode(data.texts)
         return [
-            {
-                "uniformity": uniformity(vectors),
-                "alignment": alignment(vectors, codes),
-                "isotropy": isotropy(vectors),
-                "hubness": hubness(vectors),
-            }
+            Draw(
+                {
+                    "uniformity": uniformity(vectors),
+                    "alignment": alignment(vectors, codes),
+                    "isotropy": isotropy(vectors),
+                    "hubness": hubness(vectors),
+                }
+            )
         ]

@@ -7,7 +7,7 @@ import numpy as np
 from turnwise.benchmarks.cache import CachedEncoder
 from turnwise.benchmarks.data import label_codes, labelled, split_pool
 from turnwise.benchmarks.metrics import cosine_similarity, nearest_label_credit
-from turnwise.benchmarks.task import Draws, Task, TaskInfo
+from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo
 from turnwise.corpus.catalog import get_dataset
 
 __all__ = ["IntentNeighbours"]
@@ -48,4 +48,5 @@ class IntentNeighbours(Task):
             for row, label in zip(rows, test.labels[start : start + AT_A_TIME], strict=True):
                 for k in ks:
                     credits[k].append(nearest_label_credit(row, codes, number[label], k, len(names)))
-        return [{f"accuracy_k{k}": 100 * float(np.mean(found)) for k, found in credits.items()}]
+        scores = {f"accuracy_k{k}": 100 * float(np.mean(found)) for k, found in credits.items()}
+        return [Draw(scores, 100 * np.array(credits[1]))]

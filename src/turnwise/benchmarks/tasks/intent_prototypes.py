@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from turnwise.benchmarks.cache import CachedEncoder
 from turnwise.benchmarks.data import Pool, label_codes, split_pool
-from turnwise.benchmarks.metrics import cosine_similarity, expected_accuracy, normalise_rows
-from turnwise.benchmarks.task import Draws, Task, TaskInfo
+from turnwise.benchmarks.metrics import best_column_credit, cosine_similarity, normalise_rows
+from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo
 from turnwise.corpus.catalog import get_dataset
 
 __all__ = ["IntentPrototypes", "draw_supports", "prototypes"]
@@ -64,5 +64,6 @@ class IntentPrototypes(Task):
         for supports in drawn:
             vectors = encoder.encode([pool.train.texts[place] for place in supports])
             centres = prototypes(np.asarray(vectors, np.float64), train_labels[supports], len(names))
-            found.append({"accuracy": 100 * expected_accuracy(cosine_similarity(test, centres), truths)})
+            credits = 100 * best_column_credit(cosine_similarity(test, centres), truths)
+            found.append(Draw({"accuracy": float(credits.mean())}, credits))
         return found

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from turnwise.benchmarks.cache import CachedEncoder
 from turnwise.benchmarks.data import label_codes, labelled
-from turnwise.benchmarks.metrics import best_column_credit, cosine_similarity, detection_scores
-from turnwise.benchmarks.task import Draws, Task, TaskInfo
+from turnwise.benchmarks.metrics import best_column_credit, cosine_similarity, detection_scores, shares_below
+from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo
 from turnwise.benchmarks.tasks.intent_prototypes import draw_supports, prototypes
 
 __all__ = ["OutOfScope"]
@@ -97,7 +97,7 @@ class OutOfScope(Task):
         """The splits that are looked at: a validation threshold never sees the test split, nor the other way round."""
         return ["test", "test_oos"] if self.transductive else ["dev", "dev_oos", "test", "test_oos"]
 
-    def _scores(self, similarities: dict[str, Floats], truths: npt.NDArray[np.int64]) -> dict[str, float]:
+    def _scores(self, similarities: dict[str, Floats], truths: npt.NDArray[np.int64]) -> Draw:
         best = {part: rows.max(axis=1) for part, rows in similarities.items()}
         source = ("test", "test_oos") if self.transductive else ("dev", "dev_oos")
         seen = np.concatenate([best[part] for part in source])
@@ -106,4 +106,4 @@ class OutOfScope(Task):
         for name, threshold in (("mean", seen.mean()), ("mean_std", seen.mean() - seen.std())):
             rates = _rates(credit, best["test"], best["test_oos"], float(threshold))
             scores.update({f"{score}_at_{name}": value for score, value in rates.items()})
-        return scores
+        return Draw(scores, 100 * shares_below(best["test_oos"], best["test"]))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from turnwise.benchmarks.cache import CachedEncoder
 from turnwise.benchmarks.data import rows, turns_of
 from turnwise.benchmarks.metrics import cosine_similarity, expected_reciprocal_rank, expected_top_k
-from turnwise.benchmarks.task import Draws, Task, TaskInfo
+from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo
 
 __all__ = ["ResponseSelection", "Selection", "blocks", "selection_scores"]
 
@@ -106,7 +106,8 @@ class ResponseSelection(Task):
             for block in shuffle:
                 replies = [pair.reply for pair in block]
                 scores += selection_scores(self._similarities(encoder, block, replies), replies)
-            found.append({name: float(np.mean([score[name] for score in scores])) for name in scores[0]})
+            means = {name: float(np.mean([score[name] for score in scores])) for name in scores[0]}
+            found.append(Draw(means, [score["top1"] for score in scores]))
         return found
 
     def _encode_all(self, encoder: CachedEncoder, pairs: list[Selection]) -> None:

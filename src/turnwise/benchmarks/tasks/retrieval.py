@@ -12,7 +12,7 @@ from turnwise.benchmarks.bm25 import BM25
 from turnwise.benchmarks.cache import CachedEncoder
 from turnwise.benchmarks.data import rows
 from turnwise.benchmarks.metrics import average_precision, cosine_similarity, first_relevant_reciprocal_rank
-from turnwise.benchmarks.task import Draws, Task, TaskInfo
+from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo
 from turnwise.corpus.catalog import get_dataset
 
 __all__ = ["Query", "SemanticRetrieval", "retrieval_queries"]
@@ -98,7 +98,8 @@ class SemanticRetrieval(Task):
             relevant = np.array(query.relevant)
             precision.append(average_precision(scores, relevant))
             reciprocal.append(first_relevant_reciprocal_rank(scores, relevant))
-        return [{"map": 100 * float(np.mean(precision)), "mrr": 100 * float(np.mean(reciprocal))}]
+        means = {"map": 100 * float(np.mean(precision)), "mrr": 100 * float(np.mean(reciprocal))}
+        return [Draw(means, 100 * np.array(precision))]
 
     def _scores(self, encoder: CachedEncoder, queries: list[Query]) -> Iterator[npt.NDArray[np.float64]]:
         """For each query, how near its candidates are."""
