@@ -11,6 +11,7 @@ measure bm25 bm25
 measure "static:$mini" static
 measure "$MODELS/gte-small" gte-small
 measure "whitening:$mini" whitening
+measure "cls:$mini" cls
 measure tfidf tfidf
 python -m studies.baselines.figures
 python -m studies.baselines.known_answers

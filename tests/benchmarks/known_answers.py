@@ -13,11 +13,15 @@ from typing import Any
 import numpy as np
 
 from turnwise.benchmarks import CachedEncoder, Task, suite_tasks
+from turnwise.benchmarks.actions import action_splits
 from turnwise.benchmarks.data import split_pool
 from turnwise.benchmarks.metrics import average_precision
+from turnwise.benchmarks.tasks.action_prediction import ActionPrediction
+from turnwise.benchmarks.tasks.dialogue_inference import DialogueInference
 from turnwise.benchmarks.tasks.intent_knn import IntentNeighbours
 from turnwise.benchmarks.tasks.intent_prototypes import IntentPrototypes
 from turnwise.benchmarks.tasks.out_of_scope import OutOfScope
+from turnwise.benchmarks.tasks.reranking import Reranking
 from turnwise.benchmarks.tasks.response_selection import ResponseSelection
 from turnwise.benchmarks.tasks.retrieval import SemanticRetrieval, retrieval_queries
 from turnwise.benchmarks.tasks.similarity import SentenceSimilarity
@@ -49,18 +53,42 @@ def _strangers(split: str, count: int, rng: random.Random | None = None) -> list
     return [{"text": f"{split} stranger key{first + n}", "label": "oos"} for n in range(count)]
 
 
-def _dialogues(count: int, rng: random.Random | None) -> list[dict[str, Any]]:
+def _acts(key: int) -> list[str]:
+    """What the system does next: three quarters of the time something common, and one of four other things."""
+    return [f"ACT{key % 4}:slot", *(["COMMON"] if key % 4 else [])]
+
+
+def _dialogues(count: int, rng: random.Random | None, keys: int | None = None) -> list[dict[str, Any]]:
     """Three turns of one speaker and an answer: one context and one reply each, for one turn and for three."""
-    replies = list(range(count))
+    replies = [n % (keys or count) for n in range(count)]
+    acts = [_acts(key) for key in replies]
+    said = list(replies)
     if rng:
         rng.shuffle(replies)
+        rng.shuffle(acts)
     return [
         {
             "id": str(n),
             "turns": [
-                *[{"speaker": "a", "text": f"said {part} in key{n}"} for part in "xyz"],
-                {"speaker": "b", "text": f"answer to key{replies[n]}"},
+                *[{"speaker": "a", "text": f"said {part} in key{said[n]}"} for part in "xyz"],
+                {"speaker": "system", "text": f"answer to key{replies[n]}", "acts": acts[n]},
             ],
+        }
+        for n in range(count)
+    ]
+
+
+def _inferences(count: int, rng: random.Random | None) -> list[dict[str, Any]]:
+    """Dialogues of which two fifths contradict their query or their history."""
+    wrong = [n % 5 for n in range(count)]
+    if rng:
+        rng.shuffle(wrong)
+    return [
+        {
+            "turns": [{"speaker": "a", "text": f"{part} about key{n % 20}"} for part in ("asked", "told")],
+            "qi": int(wrong[n] == 3),
+            "hi": int(wrong[n] == 4),
+            "kbi": 1,
         }
         for n in range(count)
     ]
@@ -100,6 +128,16 @@ def write_sets(root: Path, *, shuffled: bool = False) -> None:
             _write(root, f"{name}/{file}", [{"question": f"ask key{q}", "answer": f"tell key{a}"} for q, a in pairs])
     for name, file in (("ubuntu_irc", "test.conv"), ("sgd", "test"), ("multiwoz21", "test")):
         _write(root, f"{name}/{file}", _dialogues(400, rng))
+    for file in ("sgd/train", "sgd/dev"):
+        _write(root, file, _dialogues(400, rng))
+    for file in ("star/all", "gsim/sim-M.train", "gsim/sim-M.dev", "gsim/sim-M.test"):
+        _write(root, file, _dialogues(600, rng, 20))
+    for split in ("train", "dev", "test"):
+        rows = _inferences(300, rng)
+        _write(root, f"ci_tod/{split}", rows)
+        _write(
+            root, f"cdconv_zh/{split}", [{"turns": row["turns"], "label": row["qi"] + 2 * row["hi"]} for row in rows]
+        )
     for name in ("dialoguecse_jddc", "dialoguecse_ecd"):
         _write_published(root, name, rng)
     sentences = [
@@ -177,8 +215,21 @@ def known_tasks() -> list[Task]:
     ]
 
 
+class OracleScorer:
+    """Knows that what was said before is no answer."""
+
+    name = fingerprint = "oracle scorer"
+    languages = frozenset({"en"})
+
+    def score(self, context: Sequence[str], replies: Sequence[str]) -> np.ndarray:
+        key = context[-1].split()[-1]
+        return np.array([float(reply == f"answer to {key}") for reply in replies])
+
+
 def score(task: Task, model: Any) -> float:
-    draws = task.evaluate(CachedEncoder(ObjectEncoder(model)), 2, 0)
+    scores = isinstance(task, Reranking) and isinstance(model, Oracle)
+    encoder = CachedEncoder(OracleScorer() if scores else ObjectEncoder(model))
+    draws = task.evaluate(encoder, 2, 0)
     return float(np.mean([draw.scores[task.info.main_score] for draw in draws]))
 
 
@@ -194,9 +245,27 @@ def chance(task: Task) -> float:
         return 1.0
     if isinstance(task, SentenceSimilarity):
         return 0.0
+    if isinstance(task, Reranking):
+        return 10.0
+    if isinstance(task, ActionPrediction):
+        return _majority_f1(task)
+    if isinstance(task, DialogueInference):
+        return 60.0
     assert isinstance(task, SemanticRetrieval)
     queries = retrieval_queries(task.info.dataset)
     return 100 * float(np.mean([average_precision(np.zeros(len(q.relevant)), np.array(q.relevant)) for q in queries]))
+
+
+def _majority_f1(task: ActionPrediction) -> float:
+    """Every label that more than half of the training examples have is predicted, the others never are."""
+    splits = action_splits(task.info.dataset)
+    train, test = splits["train"].labels, splits["test"].labels
+    each = []
+    for name in set().union(*test):
+        common = sum(name in labels for labels in train) / len(train) > 0.5
+        share = sum(name in labels for labels in test) / len(test)
+        each.append(2 * share / (1 + share) if common else 0.0)
+    return 100 * float(np.mean(each))
 
 
 def _neighbour_chance(task: Task) -> float:

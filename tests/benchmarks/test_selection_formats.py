@@ -1,15 +1,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.benchmarks.known_answers import Constant, Oracle
 from turnwise.benchmarks import CachedEncoder
-from turnwise.benchmarks.selection_formats import Candidates, candidate_scores, read_dstc7, read_labelled_lines
+from turnwise.benchmarks.candidates import Candidates, candidate_outputs, candidate_scores
+from turnwise.benchmarks.selection_formats import read_dstc7, read_labelled_lines
 from turnwise.errors import TurnwiseError
 from turnwise.runtime.encoder import ObjectEncoder
+
+
+def scores_of(model: Any, examples: Sequence[Candidates]) -> dict[str, float]:
+    outputs = candidate_outputs(CachedEncoder(ObjectEncoder(model)), examples)
+    return candidate_scores(outputs, examples).scores
 
 
 def test_dstc7(tmp_path: Path) -> None:
@@ -21,8 +29,8 @@ def test_dstc7(tmp_path: Path) -> None:
     (found,) = read_dstc7(tmp_path / "test.json")
     assert found.context == ("hello", "key7")
     assert found.right.index(True) == 7
-    assert candidate_scores(CachedEncoder(ObjectEncoder(Oracle())), [found])["top1"] == pytest.approx(100)
-    assert candidate_scores(CachedEncoder(ObjectEncoder(Constant())), [found])["top10"] == pytest.approx(10)
+    assert scores_of(Oracle(), [found])["top1"] == pytest.approx(100)
+    assert scores_of(Constant(), [found])["top10"] == pytest.approx(10)
     (tmp_path / "other.json").write_text('[{"messages-so-far": []}]')
     with pytest.raises(TurnwiseError, match="example 0 has no 'options-for-next'"):
         list(read_dstc7(tmp_path / "other.json"))
@@ -42,9 +50,9 @@ def test_labelled_lines(tmp_path: Path) -> None:
         Candidates(("a", "b key1"), ["wrong key2", "right key1"], [False, True]),
         Candidates(("d key4",), ["none key5", "x key4"], [False, True]),
     ]
-    scores = candidate_scores(CachedEncoder(ObjectEncoder(Oracle())), found)
-    assert scores == pytest.approx({"top1": 100, "top3": 100, "top10": 100, "map": 100, "mrr": 100})
-    assert candidate_scores(CachedEncoder(ObjectEncoder(Constant())), found)["top1"] == pytest.approx(50)
+    scores = scores_of(Oracle(), found)
+    assert scores == pytest.approx({"top1": 100, "top3": 100, "top10": 100, "p_at_1": 100, "map": 100, "mrr": 100})
+    assert scores_of(Constant(), found)["top1"] == pytest.approx(50)
     (tmp_path / "bad.txt").write_text("2\ta\tb\n")
     with pytest.raises(TurnwiseError, match=r"bad\.txt, line 1"):
         list(read_labelled_lines(tmp_path / "bad.txt"))
@@ -52,7 +60,8 @@ def test_labelled_lines(tmp_path: Path) -> None:
 
 def test_several_right_replies() -> None:
     example = Candidates(("key1",), ["x key1", "y key1", "z key2"], [True, True, False])
-    scores = candidate_scores(CachedEncoder(ObjectEncoder(Oracle())), [example])
+    scores = scores_of(Oracle(), [example])
     assert scores["top1"] == scores["map"] == pytest.approx(100)
-    constant = candidate_scores(CachedEncoder(ObjectEncoder(Constant())), [example])
+    constant = scores_of(Constant(), [example])
     assert constant["top1"] == pytest.approx(50)
+    assert constant["p_at_1"] == pytest.approx(200 / 3)

@@ -11,13 +11,14 @@ import numpy as np
 
 from turnwise.benchmarks.bm25 import BM25
 from turnwise.benchmarks.task import Task, TaskInfo
+from turnwise.benchmarks.tasks.reranking import Reranking
 from turnwise.benchmarks.tasks.response_selection import ResponseSelection, Selection
 from turnwise.benchmarks.tasks.retrieval import Query, SemanticRetrieval
 from turnwise.corpus.catalog import get_dataset
 from turnwise.errors import TurnwiseError
-from turnwise.runtime.encoder import Encoder, ObjectEncoder, SentenceTransformerEncoder, Vectors, load_encoder
+from turnwise.runtime.encoder import Context, Encoder, ObjectEncoder, SentenceTransformerEncoder, Vectors, load_encoder
 
-__all__ = ["BASELINES", "baseline", "lexical_tasks", "training_texts"]
+__all__ = ["BASELINES", "BM25Scorer", "baseline", "lexical_tasks", "training_texts"]
 
 TRAINING_TEXTS = 20_000
 
@@ -128,8 +129,21 @@ def baseline(kind: str, folder: Path | None, *, bf16: bool = False) -> Encoder:
     raise TurnwiseError(f"there is no baseline {kind!r}", f"choose one of {', '.join(BASELINES)}")
 
 
+class BM25Scorer:
+    """Scores replies by the words they share with the context; word statistics over the replies at hand."""
+
+    name = fingerprint = "bm25"
+    languages = frozenset({"en"})
+
+    def score(self, context: Context, replies: Sequence[str]) -> Any:
+        """BM25 of each reply."""
+        return BM25(list(replies)).scores([" ".join(context)])[0]
+
+
 class _LexicalSelection(ResponseSelection):
     """Response selection by BM25 instead of vectors."""
+
+    lexical = True
 
     def _encode_all(self, encoder: Any, pairs: list[Selection]) -> None:
         """There is nothing to encode."""
@@ -140,6 +154,8 @@ class _LexicalSelection(ResponseSelection):
 
 class _LexicalRetrieval(SemanticRetrieval):
     """Semantic retrieval by BM25 instead of vectors, word statistics over all candidates."""
+
+    lexical = True
 
     def _scores(self, encoder: Any, queries: list[Query]) -> Iterator[Any]:  # noqa: ARG002
         texts = list(dict.fromkeys(text for query in queries for text in query.candidates))
@@ -156,6 +172,8 @@ def lexical_tasks(tasks: Sequence[Task]) -> list[Task]:
         info: TaskInfo = task.info
         if isinstance(task, ResponseSelection) and task.space == "plain":
             found.append(_LexicalSelection(info.dataset, task.turns))
+        elif isinstance(task, Reranking):
+            found.append(task)
         elif isinstance(task, SemanticRetrieval) and info.language == "en":
             found.append(_LexicalRetrieval(info.dataset))
     return found

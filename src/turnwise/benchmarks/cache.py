@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
-from turnwise.runtime.encoder import Context, Encoder, Vectors
+from turnwise.runtime.encoder import Context, Encoder, Scorer, Vectors
 
 __all__ = ["CachedEncoder"]
 
@@ -62,19 +63,19 @@ class CachedEncoder:
     """An encoder that encodes each distinct text once, in order of length, and remembers.
 
     Args:
-        encoder: The encoder.
+        encoder: The encoder; or a scorer, for tasks that need scores alone.
         folder: Where vectors are kept between runs; None to keep them in memory only.
         on_texts: Called with the number of texts after each piece, for a progress bar.
     """
 
     def __init__(
-        self, encoder: Encoder, folder: Path | None = None, on_texts: Callable[[int], None] = lambda _: None
+        self, encoder: Encoder | Scorer, folder: Path | None = None, on_texts: Callable[[int], None] = lambda _: None
     ) -> None:
-        self.encoder = encoder
+        self.encoder: Any = encoder
         self.name = encoder.name
         self.fingerprint = encoder.fingerprint
         self.languages = encoder.languages
-        self.has_heads = encoder.has_heads
+        self.has_heads: bool = getattr(encoder, "has_heads", False)
         self._on_texts = on_texts
         root = folder / encoder.fingerprint if folder else None
         self._stores = {kind: _Store(root / kind if root else None) for kind in ("text", "query", "document")}
@@ -91,7 +92,7 @@ class CachedEncoder:
 
     def format_context(self, context: Context) -> str:
         """A context as the text that the model reads."""
-        return self.encoder.format_context(context)
+        return cast("str", self.encoder.format_context(context))
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Vectors for meaning."""

@@ -13,8 +13,20 @@ import numpy as np
 import numpy.typing as npt
 
 from turnwise.corpus.catalog import get_dataset
+from turnwise.corpus.splits import bucket
 
-__all__ = ["Labelled", "Pool", "label_codes", "labelled", "rows", "split_pool", "turns_of"]
+__all__ = [
+    "Labelled",
+    "Pool",
+    "hashed_parts",
+    "label_codes",
+    "labelled",
+    "only_labels",
+    "rows",
+    "split_pool",
+    "split_rows",
+    "turns_of",
+]
 
 
 @dataclass(frozen=True)
@@ -27,12 +39,25 @@ class Labelled:
     def __len__(self) -> int:
         return len(self.texts)
 
+    def __add__(self, other: Labelled) -> Labelled:
+        return Labelled(self.texts + other.texts, self.labels + other.labels)
+
 
 def rows(dataset: str, file: str) -> Iterator[dict[str, Any]]:
     """The rows of a file of a public set."""
     with gzip.open(get_dataset(dataset).path(file), "rt", encoding="utf-8") as lines:
         for line in lines:
             yield json.loads(line)
+
+
+def split_rows(dataset: str, split: str) -> Iterator[dict[str, Any]]:
+    """The dialogues of a split, by the set's own files or by the rule that splits it."""
+    entry = get_dataset(dataset)
+    rule = entry.split_range(split)
+    for file in entry.split_files(split):
+        for row in rows(dataset, file) if entry.files[file].kind == "dialogues" else ():
+            if rule is None or rule[1] <= bucket(rule[0], str(row.get("id"))) < rule[2]:
+                yield row
 
 
 def labelled(dataset: str, *files: str) -> Labelled:
@@ -60,17 +85,21 @@ def split_pool(dataset: str) -> Pool:
     if "train" in entry.splits and "test" in entry.splits:
         pool = Pool(labelled(dataset, *entry.splits["train"]), labelled(dataset, *entry.splits["test"]))
     else:
-        whole = labelled(dataset, *entry.splits["all"])
-        halves: tuple[tuple[list[str], list[str]], ...] = (([], []), ([], []))
-        for text, label in zip(whole.texts, whole.labels, strict=True):
-            half = halves[hashlib.sha256(f"{dataset}\x00{text}".encode()).digest()[0] % 2]
-            half[0].append(text)
-            half[1].append(label)
-        pool = Pool(Labelled(*halves[0]), Labelled(*halves[1]))
-    return Pool(pool.train, _only(pool.test, set(pool.train.labels)))
+        pool = Pool(*hashed_parts(dataset, labelled(dataset, *entry.splits["all"]), 2))
+    return Pool(pool.train, only_labels(pool.test, set(pool.train.labels)))
 
 
-def _only(data: Labelled, labels: set[str]) -> Labelled:
+def hashed_parts(salt: str, whole: Labelled, count: int) -> list[Labelled]:
+    """Parts of about equal size by a hash of the texts: a text keeps its part when others come or go."""
+    parts: list[tuple[list[str], list[str]]] = [([], []) for _ in range(count)]
+    for text, label in zip(whole.texts, whole.labels, strict=True):
+        part = parts[hashlib.sha256(f"{salt}\x00{text}".encode()).digest()[0] % count]
+        part[0].append(text)
+        part[1].append(label)
+    return [Labelled(*part) for part in parts]
+
+
+def only_labels(data: Labelled, labels: set[str]) -> Labelled:
     """Without labels that no training example has: no method could know them."""
     kept = [(text, label) for text, label in zip(data.texts, data.labels, strict=True) if label in labels]
     return Labelled([text for text, _ in kept], [label for _, label in kept])

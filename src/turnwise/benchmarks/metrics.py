@@ -20,6 +20,7 @@ __all__ = [
     "detection_scores",
     "expected_reciprocal_rank",
     "expected_top_k",
+    "f1_scores",
     "first_relevant_reciprocal_rank",
     "hubness",
     "isotropy",
@@ -145,6 +146,17 @@ def detection_scores(in_scope: Floats, out_of_scope: Floats) -> dict[str, float]
         "aupr": float(average_precision_score(truth, scores)),
         "fpr_at_95": float((-in_scope >= threshold).mean()),
     }
+
+
+def f1_scores(truth: npt.NDArray[np.bool_], predicted: npt.NDArray[np.bool_]) -> dict[str, float]:
+    """Micro and macro F1 of several labels a row; a label that no row truly has is left out of the macro mean."""
+    right = (truth & predicted).sum(axis=0)
+    said = truth.sum(axis=0) + predicted.sum(axis=0)
+    occurs = truth.any(axis=0)
+    if not occurs.any():
+        return {"micro_f1": 0.0, "macro_f1": 0.0}
+    each = 2 * right[occurs] / said[occurs]
+    return {"micro_f1": float(2 * right.sum() / said.sum()), "macro_f1": float(each.mean())}
 
 
 def shares_below(low: Floats, high: Floats) -> Floats:

@@ -61,8 +61,8 @@ class RunResult(BaseModel):
     tasks: dict[str, TaskResult] = Field(default_factory=dict)
 
     def counts(self, task: TaskResult) -> bool:
-        """Whether a task belongs into means: it succeeded, in a language that the model declares."""
-        return task.error is None and task.info.language in self.languages
+        """Whether a task belongs into means: it succeeded, in a language that the model declares or on own data."""
+        return task.error is None and (task.info.own_data or task.info.language in self.languages)
 
     def family_means(self) -> dict[str, float]:
         """The mean main score of each family of tasks."""

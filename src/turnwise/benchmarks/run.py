@@ -10,6 +10,7 @@ from turnwise.benchmarks.cache import CachedEncoder
 from turnwise.benchmarks.results import RunResult, TaskResult, read_results
 from turnwise.benchmarks.task import Task
 from turnwise.errors import TurnwiseError
+from turnwise.runtime.encoder import Scorer
 
 __all__ = ["run_tasks"]
 
@@ -19,7 +20,9 @@ def _is_done(found: TaskResult | None, draws: int, seed: int) -> bool:
 
 
 def _applies(task: Task, encoder: CachedEncoder) -> bool:
-    """Spaces of contexts and replies are measured for models that have them."""
+    """Spaces of contexts and replies are measured for models that have them; a scorer can re-rank, and nothing else."""
+    if isinstance(encoder.encoder, Scorer):
+        return task.info.family == "response re-ranking" or task.lexical
     return encoder.has_heads or not task.info.name.endswith("-heads")
 
 

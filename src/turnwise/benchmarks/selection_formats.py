@@ -1,36 +1,19 @@
 """Response selection sets in their public formats: DSTC7-Ubuntu, and Ubuntu v1, Douban and E-commerce.
 
-They are not in the catalog, since no public repository holds them; whoever has the files can measure on them.
+They are not in the catalog, since no public repository holds them; whoever has the files can measure on them
+with `candidate_outputs` and `candidate_scores`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-
-from turnwise.benchmarks.cache import CachedEncoder
-from turnwise.benchmarks.metrics import (
-    average_precision,
-    cosine_similarity,
-    expected_top_k,
-    first_relevant_reciprocal_rank,
-)
+from turnwise.benchmarks.candidates import Candidates
 from turnwise.errors import TurnwiseError
 
-__all__ = ["Candidates", "candidate_scores", "read_dstc7", "read_labelled_lines"]
-
-
-@dataclass(frozen=True)
-class Candidates:
-    """A context and its candidates, of which some are right."""
-
-    context: tuple[str, ...]
-    replies: list[str]
-    right: list[bool]
+__all__ = ["read_dstc7", "read_labelled_lines"]
 
 
 def read_dstc7(path: Path) -> Iterator[Candidates]:
@@ -76,27 +59,3 @@ def _whole(context: tuple[str, ...], group: list[tuple[bool, str]]) -> Iterator[
     marks = [right for right, _ in group]
     if any(marks) and not all(marks):
         yield Candidates(context, [reply for _, reply in group], marks)
-
-
-def candidate_scores(encoder: CachedEncoder, examples: Sequence[Candidates]) -> dict[str, float]:
-    """Top-1, Top-3, Top-10, MAP and MRR in percent; in the spaces of contexts and replies where the model has them."""
-    found: list[dict[str, float]] = []
-    for example in examples:
-        if encoder.has_heads:
-            query, replies = encoder.encode_query([example.context]), encoder.encode_document(example.replies)
-        else:
-            query, replies = encoder.encode([encoder.format_context(example.context)]), encoder.encode(example.replies)
-        scores, right = cosine_similarity(query, replies)[0], np.array(example.right)
-        best = int(np.flatnonzero(right)[np.argmax(scores[right])])
-        # Other right replies neither help nor stand in the way of the best one.
-        keep = ~right
-        keep[best] = True
-        place = int(keep[:best].sum())
-        found.append(
-            {
-                **{f"top{k}": 100 * expected_top_k(scores[keep], place, k) for k in (1, 3, 10)},
-                "map": 100 * average_precision(scores, right),
-                "mrr": 100 * first_relevant_reciprocal_rank(scores, right),
-            }
-        )
-    return {name: float(np.mean([scores[name] for scores in found])) for name in found[0]}

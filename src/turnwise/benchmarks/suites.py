@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 from turnwise.benchmarks.task import Task
+from turnwise.benchmarks.tasks.action_prediction import ActionPrediction
+from turnwise.benchmarks.tasks.dialogue_inference import DialogueInference
 from turnwise.benchmarks.tasks.geometry import Geometry
 from turnwise.benchmarks.tasks.intent_knn import IntentNeighbours
 from turnwise.benchmarks.tasks.intent_prototypes import IntentPrototypes
 from turnwise.benchmarks.tasks.out_of_scope import OutOfScope
+from turnwise.benchmarks.tasks.reranking import Reranking
 from turnwise.benchmarks.tasks.response_selection import ResponseSelection
 from turnwise.benchmarks.tasks.retrieval import SemanticRetrieval
 from turnwise.benchmarks.tasks.similarity import SentenceSimilarity
@@ -19,6 +23,7 @@ __all__ = ["SUITES", "suite_tasks", "tasks_named"]
 INTENTS = ("clinc150", "banking77", "hwu64", "snips")
 MORE_INTENTS = ("atis", "dstc11_intent", "bitext_support")
 DIALOGUES = ("ubuntu_irc", "sgd", "multiwoz21")
+SPACES: tuple[Literal["plain", "heads"], ...] = ("plain", "heads")
 
 
 def _dse() -> list[Task]:
@@ -29,7 +34,7 @@ def _dse() -> list[Task]:
     tasks += [ResponseSelection(name) for name in ("amazon_qa", "medquad")]
     for name in DIALOGUES:
         for turns in (1, 3):
-            tasks += [ResponseSelection(name, turns), ResponseSelection(name, turns, "heads")]
+            tasks += [ResponseSelection(name, turns, space) for space in SPACES]
     return [*tasks, Geometry()]
 
 
@@ -41,6 +46,15 @@ def _dialoguecse() -> list[Task]:
 
 def _tadse() -> list[Task]:
     return [IntentNeighbours(name) for name in ("snips", "atis", "clinc150", "hwu64")]
+
+
+def _diaeval() -> list[Task]:
+    tasks: list[Task] = [ActionPrediction(name, space) for name in ("sgd", "star", "gsim") for space in SPACES]
+    return [*tasks, DialogueInference("ci_tod"), DialogueInference("cdconv_zh")]
+
+
+def _ums() -> list[Task]:
+    return [Reranking(name, adversarial=planted) for name in DIALOGUES for planted in (False, True)]
 
 
 def _quick() -> list[Task]:
@@ -58,8 +72,10 @@ SUITES: dict[str, Callable[[], list[Task]]] = {
     "dse": _dse,
     "dialoguecse": _dialoguecse,
     "tadse": _tadse,
+    "diaeval": _diaeval,
+    "ums": _ums,
     "quick": _quick,
-    "all": lambda: [*_dse(), *_dialoguecse(), *_tadse()],
+    "all": lambda: [*_dse(), *_dialoguecse(), *_tadse(), *_diaeval(), *_ums()],
 }
 """The suites by name; `quick` takes under five minutes on two cores for a six-layer encoder."""
 

@@ -114,6 +114,8 @@ class Task(ABC):
     """One thing that is measured."""
 
     info: TaskInfo
+    lexical = False
+    """Whether it scores texts by their words and needs no encoder."""
 
     @abstractmethod
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:

@@ -10,40 +10,47 @@ import typer
 from turnwise.cli.console import console, count_progress, split_names
 
 if TYPE_CHECKING:
-    from turnwise.benchmarks import RunResult
+    from turnwise.benchmarks import RunResult, Task
 
 __all__ = ["evaluate"]
 
 
-class _NoVectors:
-    """Stands in for an encoder where BM25 scores texts directly."""
-
-    name = "bm25"
-    fingerprint = "bm25"
-    languages = ("en",)
-
-    def encode(self, texts: list[str]) -> Any:
-        raise NotImplementedError
-
-
 def _load(model: str, bf16: bool) -> Any:
-    from turnwise.benchmarks.baselines import BASELINES, baseline
-    from turnwise.runtime.encoder import ObjectEncoder, load_encoder
+    from turnwise.benchmarks.baselines import BASELINES, BM25Scorer, baseline
+    from turnwise.runtime.encoder import load_encoder
+    from turnwise.runtime.scorer import is_cross_encoder, load_scorer
 
     kind, _, folder = model.partition(":")
     if model == "bm25":
-        return ObjectEncoder(_NoVectors())
+        return BM25Scorer()
     if kind in BASELINES:
         return baseline(kind, Path(folder) if folder else None, bf16=bf16)
-    return load_encoder(model, bf16=bf16)
+    return load_scorer(Path(model)) if is_cross_encoder(Path(model)) else load_encoder(model, bf16=bf16)
+
+
+def _wanted(suite: str | None, tasks: str | None, intents: Path | None, responses: Path | None) -> list[Task]:
+    """The named tasks or the suite, and those on own data; `quick` if nothing is asked for."""
+    from turnwise.benchmarks import suite_tasks, tasks_named
+    from turnwise.benchmarks.own_data import intent_tasks, reply_tasks
+
+    own = [*(intent_tasks(intents) if intents else []), *(reply_tasks(responses) if responses else [])]
+    if tasks:
+        return [*tasks_named(split_names(tasks)), *own]
+    return [*suite_tasks(suite or "quick"), *own] if suite or not own else own
 
 
 def evaluate(
     model: str = typer.Argument(
         ..., help="A model's folder; or bm25, tfidf, static:FOLDER, whitening:FOLDER, cls:FOLDER, mean:FOLDER."
     ),
-    suite: str = typer.Option("quick", help="Which tasks: quick, dse, dialoguecse, tadse or all."),
+    suite: str | None = typer.Option(
+        None, help="Which tasks: quick, dse, dialoguecse, tadse, diaeval, ums or all; quick if nothing else is said."
+    ),
     tasks: str | None = typer.Option(None, help="Only these tasks, separated by commas."),
+    intents: Path | None = typer.Option(
+        None, help="Your own labelled messages: CSV, TSV or JSONL with the columns text and label, perhaps split."
+    ),
+    responses: Path | None = typer.Option(None, help="Your own conversations: the folder of a dialogue table."),
     draws: int | None = typer.Option(None, help="At most so many random draws a task."),
     seed: int = typer.Option(0, help="The first draw's seed."),
     out: Path | None = typer.Option(None, help="Where results.json goes; by default runs/evaluate/MODEL."),
@@ -60,12 +67,14 @@ def evaluate(
 
     turnwise evaluate my-model/ --suite dse --out runs/my-model
 
+    turnwise evaluate my-model/ --intents my-intents.csv --responses runs/corpus
+
     turnwise evaluate static:my-model/ --tasks intent-1shot-clinc150,sts-stsb_en
     """
-    from turnwise.benchmarks import CachedEncoder, run_tasks, suite_tasks, tasks_named
+    from turnwise.benchmarks import CachedEncoder, run_tasks
     from turnwise.benchmarks.baselines import lexical_tasks
 
-    wanted = tasks_named(split_names(tasks)) if tasks else suite_tasks(suite)
+    wanted = _wanted(suite, tasks, intents, responses)
     encoder = _load(model, bf16)
     wanted = lexical_tasks(wanted) if model == "bm25" else wanted
     out = out or Path("runs/evaluate") / encoder.name

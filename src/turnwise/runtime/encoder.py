@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     import torch
     from sentence_transformers import SentenceTransformer
 
-__all__ = ["Context", "Encoder", "ObjectEncoder", "Scorer", "TrainableEncoder", "Vectors", "load_encoder"]
+__all__ = [
+    "Context",
+    "Encoder",
+    "ObjectEncoder",
+    "Scorer",
+    "TrainableEncoder",
+    "Vectors",
+    "folder_fingerprint",
+    "load_encoder",
+]
 
 Vectors = npt.NDArray[np.float32]
 Context = Sequence[str]
@@ -76,6 +85,16 @@ class Scorer(Protocol):
     @property
     def name(self) -> str:
         """What to call it in a table."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever the scores may."""
+        ...
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """The languages it declares; none means that it does not say."""
         ...
 
     def score(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
@@ -210,7 +229,7 @@ def _declared_languages(folder: Path) -> frozenset[str]:
     return frozenset([named] if isinstance(named, str) else named)
 
 
-def _folder_fingerprint(folder: Path) -> str:
+def folder_fingerprint(folder: Path) -> str:
     """A hash of everything in the folder that can change a vector."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
@@ -247,7 +266,7 @@ def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> En
     return SentenceTransformerEncoder(
         model,
         name=folder.resolve().name,
-        fingerprint=_folder_fingerprint(folder),
+        fingerprint=folder_fingerprint(folder),
         languages=_declared_languages(folder),
         context_format=read_context_format(folder),
         batch_size=batch_size,

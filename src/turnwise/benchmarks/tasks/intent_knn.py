@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from turnwise.benchmarks.cache import CachedEncoder
-from turnwise.benchmarks.data import label_codes, labelled, split_pool
+from turnwise.benchmarks.data import Pool, label_codes, labelled, split_pool
 from turnwise.benchmarks.metrics import cosine_similarity, nearest_label_credit
 from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo
 from turnwise.corpus.catalog import get_dataset
@@ -16,28 +18,39 @@ KS = (1, 3, 5, 10, 20, 50)
 AT_A_TIME = 256
 
 
-class IntentNeighbours(Task):
-    """An utterance gets the label that most of its k nearest training utterances have; k = 1 is the main score."""
+def _public_pool(dataset: str) -> Pool:
+    pool = split_pool(dataset)
+    if dataset != "clinc150":
+        return pool
+    return Pool(pool.train + labelled(dataset, "oos_train"), pool.test + labelled(dataset, "oos_test"))
 
-    def __init__(self, dataset: str) -> None:
+
+class IntentNeighbours(Task):
+    """An utterance gets the label that most of its k nearest training utterances have; k = 1 is the main score.
+
+    Args:
+        dataset: An intent set.
+        pool: Where the examples come from; the public set of that name if not given. CLINC150's out-of-scope messages
+            are a label, as in the paper.
+    """
+
+    def __init__(self, dataset: str, pool: Callable[[], Pool] | None = None) -> None:
+        self._pool = pool or (lambda: _public_pool(dataset))
         self.info = TaskInfo(
             name=f"knn-{dataset}",
             family="intent",
             level="utterance",
             dataset=dataset,
-            language=get_dataset(dataset).language,
+            language="en" if pool else get_dataset(dataset).language,
             main_score="accuracy_k1",
             reference="TaDSE, Table 3 and Figure 6",
+            own_data=pool is not None,
         )
 
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:  # noqa: ARG002 - nothing is drawn
-        """Accuracy in percent for each k; CLINC150's out-of-scope messages are a label, as in the paper."""
-        pool = split_pool(self.info.dataset)
+        """Accuracy in percent for each k."""
+        pool = self._pool()
         train, test = pool.train, pool.test
-        if self.info.dataset == "clinc150":
-            extra = [labelled("clinc150", file) for file in ("oos_train", "oos_test")]
-            train = type(train)(train.texts + extra[0].texts, train.labels + extra[0].labels)
-            test = type(test)(test.texts + extra[1].texts, test.labels + extra[1].labels)
         names, codes = label_codes(train.labels)
         number = {name: place for place, name in enumerate(names)}
         references, vectors = encoder.encode(train.texts), encoder.encode(test.texts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -35,24 +37,32 @@ def prototypes(vectors: npt.NDArray[np.float64], labels: Codes, classes: int) ->
 
 
 class IntentPrototypes(Task):
-    """An utterance gets the label whose examples' mean is nearest by cosine."""
+    """An utterance gets the label whose examples' mean is nearest by cosine.
 
-    def __init__(self, dataset: str, shots: int) -> None:
+    Args:
+        dataset: An intent set.
+        shots: Examples of each intent.
+        pool: Where the examples come from; the public set of that name if not given.
+    """
+
+    def __init__(self, dataset: str, shots: int, pool: Callable[[], Pool] | None = None) -> None:
         self.shots = shots
+        self._pool = pool or (lambda: split_pool(dataset))
         self.info = TaskInfo(
             name=f"intent-{shots}shot-{dataset}",
             family="intent",
             level="utterance",
             dataset=dataset,
-            language=get_dataset(dataset).language,
+            language="en" if pool else get_dataset(dataset).language,
             main_score="accuracy",
             draws=10,
             reference="DSE, Table 2",
+            own_data=pool is not None,
         )
 
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
         """Accuracy in percent for each draw of examples."""
-        pool: Pool = split_pool(self.info.dataset)
+        pool = self._pool()
         names, train_labels = label_codes(pool.train.labels)
         number = {name: place for place, name in enumerate(names)}
         truths = np.array([number[label] for label in pool.test.labels], np.int64)

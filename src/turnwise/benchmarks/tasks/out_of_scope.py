@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from turnwise.benchmarks.cache import CachedEncoder
-from turnwise.benchmarks.data import label_codes, labelled
+from turnwise.benchmarks.data import Labelled, label_codes, labelled
 from turnwise.benchmarks.metrics import best_column_credit, cosine_similarity, detection_scores, shares_below
 from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo
 from turnwise.benchmarks.tasks.intent_prototypes import draw_supports, prototypes
@@ -56,13 +57,20 @@ class OutOfScope(Task):
     Args:
         dataset: CLINC150 or BANKING77-OOS.
         shots: Examples of each intent.
+        parts: Where the messages come from (`train`, `dev`, `dev_oos`, `test`, `test_oos`); the public set of that name
+            if not given.
         threshold: Where the thresholds `mean` and `mean - std` of the best similarity are taken: from the validation
             split, or as the paper does from the test messages themselves (`transductive`).
     """
 
     def __init__(
-        self, dataset: str, shots: int, threshold: Literal["validation", "transductive"] = "validation"
+        self,
+        dataset: str,
+        shots: int,
+        threshold: Literal["validation", "transductive"] = "validation",
+        parts: Callable[[], dict[str, Labelled]] | None = None,
     ) -> None:
+        self._parts = parts or (lambda: {part: labelled(dataset, *files) for part, files in FILES[dataset].items()})
         self.shots = shots
         self.transductive = threshold == "transductive"
         self.info = TaskInfo(
@@ -75,11 +83,12 @@ class OutOfScope(Task):
             draws=10,
             thresholds_from="test" if self.transductive else "validation",
             reference="DSE, Table 3 (1-shot) and Table 8 (5-shot)",
+            own_data=parts is not None,
         )
 
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
         """Threshold-free scores, and DSE's four at both thresholds, in percent."""
-        parts = {part: labelled(self.info.dataset, *files) for part, files in FILES[self.info.dataset].items()}
+        parts = self._parts()
         names, codes = label_codes(parts["train"].labels)
         vectors = {part: encoder.encode(parts[part].texts) for part in self._needed()}
         truths = np.array([names.index(label) for label in parts["test"].labels], np.int64)

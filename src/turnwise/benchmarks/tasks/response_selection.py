@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,7 +14,7 @@ from turnwise.benchmarks.data import rows, turns_of
 from turnwise.benchmarks.metrics import cosine_similarity, expected_reciprocal_rank, expected_top_k
 from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo
 
-__all__ = ["ResponseSelection", "Selection", "blocks", "selection_scores"]
+__all__ = ["ResponseSelection", "Selection", "blocks", "next_turns", "selection_scores"]
 
 BLOCK = 100
 MAX_PAIRS = 3_000
@@ -35,9 +35,9 @@ def _question_answers(dataset: str, *files: str) -> Iterator[Selection]:
             yield Selection((row["question"],), row["answer"])
 
 
-def _next_turns(dataset: str, file: str, turns: int) -> Iterator[Selection]:
+def next_turns(dialogues: Iterable[Sequence[tuple[str, str]]], turns: int) -> Iterator[Selection]:
     """Each turn of a new speaker after the `turns` before it; a context of several turns must be complete."""
-    for dialogue in turns_of(dataset, file):
+    for dialogue in dialogues:
         for place in range(turns, len(dialogue)):
             if dialogue[place][0] != dialogue[place - 1][0]:
                 yield Selection(tuple(text for _, text in dialogue[place - turns : place]), dialogue[place][1])
@@ -49,7 +49,7 @@ def _pairs(dataset: str, turns: int) -> list[Selection]:
     if dataset == "medquad":
         return list(_question_answers(dataset, "all"))
     file = {"ubuntu_irc": "test.conv", "sgd": "test", "multiwoz21": "test", "topical_chat": "test_freq"}[dataset]
-    return list(_next_turns(dataset, file, turns))
+    return list(next_turns(turns_of(dataset, file), turns))
 
 
 def blocks(pairs: list[Selection], seed: int, limit: int = MAX_PAIRS) -> list[list[Selection]]:
@@ -78,9 +78,17 @@ class ResponseSelection(Task):
         turns: How many turns of context.
         space: `plain` compares meanings; `heads` compares the context's and the reply's own spaces, where the model has
             them.
+        pairs: Where the contexts and replies come from; the public set of that name if not given.
     """
 
-    def __init__(self, dataset: str, turns: int = 1, space: Literal["plain", "heads"] = "plain") -> None:
+    def __init__(
+        self,
+        dataset: str,
+        turns: int = 1,
+        space: Literal["plain", "heads"] = "plain",
+        pairs: Callable[[], list[Selection]] | None = None,
+    ) -> None:
+        self._pairs = pairs or (lambda: _pairs(dataset, turns))
         self.turns = turns
         self.space = space
         utterance = dataset in ("amazon_qa", "medquad")
@@ -93,11 +101,12 @@ class ResponseSelection(Task):
             language="en",
             main_score="top1",
             reference="DSE, Table 4",
+            own_data=pairs is not None,
         )
 
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
         """Top-1, Top-3, Top-10 and MRR in percent, one draw a shuffle."""
-        pairs = _pairs(self.info.dataset, self.turns)
+        pairs = self._pairs()
         found = []
         shuffles = [blocks(pairs, seed + draw) for draw in range(draws)]
         self._encode_all(encoder, [pair for shuffle in shuffles for block in shuffle for pair in block])

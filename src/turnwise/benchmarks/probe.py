@@ -1,0 +1,132 @@
+"""A probe: one small network on a frozen encoder's vectors, settings chosen on validation (DiaEval, section 3.1)."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["GRID", "ProbeData", "Setting", "choose_setting", "fit_probe"]
+
+EPOCHS, PATIENCE, BATCH = 40, 5, 256
+Floats = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One point of the grid; no hidden units make the probe linear."""
+
+    hidden: int
+    rate: float
+
+
+GRID = tuple(Setting(hidden, rate) for hidden in (0, 256) for rate in (1e-3, 1e-2))
+
+
+@dataclass(frozen=True)
+class ProbeData:
+    """Vectors and targets; several labels a row as a matrix of zeros and ones, or one class a row as one one in it."""
+
+    vectors: Floats
+    targets: npt.NDArray[np.bool_]
+
+
+def _network(dimensions: int, priors: Floats, hidden: int, exclusive: bool) -> torch.nn.Module:
+    """Knows at first how frequent labels are and nothing else: uninformative vectors leave it at that."""
+    import torch
+
+    last = torch.nn.Linear(hidden or dimensions, len(priors))
+    torch.nn.init.zeros_(last.weight)
+    odds = np.log(priors) if exclusive else np.log(priors / (1 - priors))
+    last.bias.data = torch.tensor(odds, dtype=torch.float32)
+    if not hidden:
+        return last
+    return torch.nn.Sequential(torch.nn.Linear(dimensions, hidden), torch.nn.ReLU(), last)
+
+
+def fit_probe(
+    train: ProbeData,
+    validation: ProbeData,
+    score: Callable[[Floats, npt.NDArray[np.bool_]], float],
+    setting: Setting,
+    *,
+    exclusive: bool,
+    seed: int,
+) -> tuple[Callable[[Floats], Floats], float]:
+    """Train a probe until the loss on validation no longer falls.
+
+    The loss and not the score decides when to stop: vectors that say nothing never lower it, so the probe then stays
+    at what is most frequent, where a score such as macro F1 would reward guessing.
+
+    Args:
+        train: What it learns from.
+        validation: What decides when it stops.
+        score: A score of outputs (log-odds) and targets; higher is better. It compares settings.
+        setting: Its size and rate.
+        exclusive: Whether a row has exactly one class, or any number of labels.
+        seed: For the order of examples and the first weights.
+
+    Returns:
+        A function from vectors to outputs, and the validation score.
+    """
+    import torch
+
+    mean, spread = train.vectors.mean(axis=0), train.vectors.std(axis=0)
+    # Dimensions that do not vary say nothing, and rounding must not make something of them.
+    scale = np.where(spread > 1e-6, spread, np.inf)
+    count = len(train.targets)
+    priors = np.clip(train.targets.mean(axis=0), 0.5 / count, 1 - 0.5 / count)
+
+    def standardised(vectors: Floats) -> torch.Tensor:
+        return torch.tensor((vectors - mean) / scale, dtype=torch.float32)
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = _network(train.vectors.shape[1], priors, setting.hidden, exclusive)
+        inputs, targets = standardised(train.vectors), torch.tensor(train.targets, dtype=torch.float32)
+        seen, expected = standardised(validation.vectors), torch.tensor(validation.targets, dtype=torch.float32)
+        loss = torch.nn.CrossEntropyLoss() if exclusive else torch.nn.BCEWithLogitsLoss(reduction="mean")
+        optimiser = torch.optim.AdamW(network.parameters(), lr=setting.rate, weight_decay=1e-2)
+
+        def outputs_of(values: torch.Tensor) -> Floats:
+            with torch.inference_mode():
+                return np.asarray(network(values).numpy())
+
+        def validation_loss() -> float:
+            with torch.inference_mode():
+                return float(loss(network(seen), expected))
+
+        best, waited, state = validation_loss(), 0, copy.deepcopy(network.state_dict())
+        for _ in range(EPOCHS):
+            for places in torch.split(torch.randperm(count), BATCH):
+                optimiser.zero_grad()
+                loss(network(inputs[places]), targets[places]).backward()
+                optimiser.step()
+            reached = validation_loss()
+            if reached < best:
+                best, waited, state = reached, 0, copy.deepcopy(network.state_dict())
+            elif (waited := waited + 1) >= PATIENCE:
+                break
+        network.load_state_dict(state)
+    return (lambda vectors: outputs_of(standardised(vectors))), score(outputs_of(seen), validation.targets)
+
+
+def choose_setting(
+    train: ProbeData,
+    validation: ProbeData,
+    score: Callable[[Floats, npt.NDArray[np.bool_]], float],
+    *,
+    exclusive: bool,
+    seed: int,
+    grid: Sequence[Setting] = GRID,
+) -> Setting:
+    """The setting of the grid with the best validation score; the first of equals."""
+    reached = [fit_probe(train, validation, score, point, exclusive=exclusive, seed=seed)[1] for point in grid]
+    return grid[int(np.argmax(reached))]

@@ -1,0 +1,90 @@
+"""Dialogue action prediction by a probe on a frozen encoder (DiaEval, section 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from turnwise.benchmarks.actions import ActionExamples, action_splits
+from turnwise.benchmarks.cache import CachedEncoder
+from turnwise.benchmarks.metrics import f1_scores
+from turnwise.benchmarks.probe import Floats, ProbeData, choose_setting, fit_probe
+from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo, leave_out_credits
+
+__all__ = ["ActionPrediction", "action_targets", "f1_percent"]
+
+Targets = npt.NDArray[np.bool_]
+
+
+def action_targets(examples: ActionExamples, names: list[str]) -> Targets:
+    """Which of the named acts each example has."""
+    return np.array([[name in labels for name in names] for labels in examples.labels], bool).reshape(-1, len(names))
+
+
+def f1_percent(predicted: Targets, truth: Targets) -> Draw:
+    """Micro and macro F1 in percent; the macro one is the main score."""
+    scores = {name: 100 * value for name, value in f1_scores(truth, predicted).items()}
+    credits = leave_out_credits(lambda keep: 100 * f1_scores(truth[keep], predicted[keep])["macro_f1"], len(truth))
+    return Draw(scores, credits)
+
+
+def _validation_score(outputs: Floats, targets: Targets) -> float:
+    """The paper's text and table disagree on which F1 is the headline: settings are chosen by both."""
+    found = f1_scores(targets, outputs > 0)
+    return found["micro_f1"] + found["macro_f1"]
+
+
+class ActionPrediction(Task):
+    """Which acts the next system turn has, each predicted when its probability is above one half.
+
+    Args:
+        dataset: A set whose system turns have acts.
+        space: `plain` probes what a context means, `heads` the space of contexts, where the model has one.
+        splits: Where the examples come from; the public set of that name if not given.
+    """
+
+    def __init__(
+        self,
+        dataset: str,
+        space: Literal["plain", "heads"] = "plain",
+        splits: Callable[[], dict[str, ActionExamples]] | None = None,
+    ) -> None:
+        self.space = space
+        self._splits = splits or (lambda: action_splits(dataset))
+        self.info = TaskInfo(
+            name=f"action-{dataset}" + ("" if space == "plain" else "-heads"),
+            family="action prediction",
+            level="dialogue",
+            dataset=dataset,
+            language="en",
+            main_score="macro_f1",
+            draws=3,
+            thresholds_from="validation",
+            reference="DiaEval, Table 2",
+            own_data=splits is not None,
+        )
+
+    def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
+        """Micro and macro F1 in percent, for several first weights of the probe."""
+        splits = self._splits()
+        names = sorted(set().union(*splits["train"].labels))
+        self._encode(encoder, [context for part in splits.values() for context in part.contexts])
+        data = {
+            part: ProbeData(self._encode(encoder, examples.contexts), action_targets(examples, names))
+            for part, examples in splits.items()
+        }
+        fitting = (data["train"], data["validation"], _validation_score)
+        setting = choose_setting(*fitting, exclusive=False, seed=seed)
+        found = []
+        for draw in range(draws):
+            predict, _ = fit_probe(*fitting, setting, exclusive=False, seed=seed + draw)
+            found.append(f1_percent(predict(data["test"].vectors) > 0, data["test"].targets))
+        return found
+
+    def _encode(self, encoder: CachedEncoder, contexts: list[tuple[str, ...]]) -> Floats:
+        if self.space == "heads":
+            return encoder.encode_query(contexts)
+        return encoder.encode([encoder.format_context(context) for context in contexts])

@@ -1,0 +1,112 @@
+"""Response re-ranking: the true reply among ten, and among ten of which one was said before (UMS, Tables 2 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from turnwise.benchmarks.cache import CachedEncoder
+from turnwise.benchmarks.candidates import Candidates, candidate_outputs, candidate_scores
+from turnwise.benchmarks.data import split_rows
+from turnwise.benchmarks.metrics import best_column_credit
+from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo
+
+__all__ = ["CONTEXTS", "Reranking", "reranking_examples"]
+
+CONTEXTS, CANDIDATES, MIN_TURNS = 2_000, 10, 2
+NAMES = {"top1": "r10_at_1", "top2": "r10_at_2", "top5": "r10_at_5"}
+
+
+def _turns(dataset: str, split: str) -> list[list[tuple[str, str]]]:
+    return [[(turn["speaker"], turn["text"]) for turn in row["turns"]] for row in split_rows(dataset, split)]
+
+
+def reranking_examples(
+    dialogues: Sequence[Sequence[tuple[str, str]]], seed: int, *, adversarial: bool = False, limit: int = CONTEXTS
+) -> list[Candidates]:
+    """Contexts of two turns or more, each with the reply that followed and nine replies from other dialogues.
+
+    The true reply comes first, then a planted one if there is one.
+
+    Args:
+        dialogues: Turns as (speaker, text).
+        seed: For which contexts, which others, and which turn is planted.
+        adversarial: Whether one of the others is a turn of the context itself.
+        limit: At most so many.
+    """
+    rng = np.random.default_rng(seed)
+    places = [
+        (number, place)
+        for number, turns in enumerate(dialogues)
+        for place in range(MIN_TURNS, len(turns))
+        if turns[place][0] != turns[place - 1][0]
+    ]
+    chosen = [places[n] for n in rng.permutation(len(places))[:limit]]
+    found = []
+    for number, place in chosen:
+        context = tuple(text for _, text in dialogues[number][:place])
+        truth = dialogues[number][place][1]
+        # Drawn in both forms, so that the two sets differ in the planted turn alone.
+        planted = [text for text in context if text != truth]
+        turn = planted[int(rng.integers(len(planted)))] if planted else None
+        others = _others(dialogues, places, number, truth, rng)
+        if turn is not None:
+            replies = [truth, *([turn, *others[:-1]] if adversarial else others)]
+            found.append(Candidates(context, replies, [True] + [False] * (CANDIDATES - 1)))
+    return found
+
+
+def _others(
+    dialogues: Sequence[Sequence[tuple[str, str]]],
+    places: list[tuple[int, int]],
+    number: int,
+    truth: str,
+    rng: np.random.Generator,
+) -> list[str]:
+    """Distinct replies of other dialogues, none with the text of the truth."""
+    others: dict[str, None] = {}
+    while len(others) < CANDIDATES - 1:
+        other, place = places[int(rng.integers(len(places)))]
+        text = dialogues[other][place][1]
+        if other != number and text != truth:
+            others[text] = None
+    return list(others)
+
+
+class Reranking(Task):
+    """Ten candidates are ordered by a scorer, or by an encoder's cosine.
+
+    Args:
+        dataset: A set of dialogues.
+        adversarial: Whether one of the nine others is a turn of the context: related, but not what comes next.
+        split: `test`, or `dev` for choices.
+    """
+
+    def __init__(self, dataset: str, *, adversarial: bool = False, split: str = "test") -> None:
+        self.adversarial = adversarial
+        self.split = split
+        self.info = TaskInfo(
+            name=f"rerank-{dataset}" + ("-adversarial" if adversarial else "") + ("" if split == "test" else "-dev"),
+            family="response re-ranking",
+            level="dialogue",
+            dataset=dataset,
+            language="en",
+            main_score="r10_at_1",
+            reference="UMS, Table 4" if adversarial else "UMS, Table 2",
+        )
+
+    def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
+        """R10@1, R10@2, R10@5, MAP, MRR and P@1 in percent; and how often the planted turn comes first."""
+        dialogues = _turns(self.info.dataset, self.split)
+        found = []
+        for draw in range(draws):
+            examples = reranking_examples(dialogues, seed + draw, adversarial=self.adversarial)
+            outputs = candidate_outputs(encoder, examples)
+            drawn = candidate_scores(outputs, examples, (1, 2, 5))
+            scores = {NAMES.get(name, name): value for name, value in drawn.scores.items()}
+            if self.adversarial:
+                planted = best_column_credit(np.array(outputs), np.ones(len(outputs), np.int64))
+                scores["planted_first"] = 100 * float(planted.mean())
+            found.append(Draw(scores, drawn.credits))
+        return found
