@@ -28,6 +28,11 @@ Features = dict[str, Tensor]
 Maker = Callable[..., nn.Module]
 
 
+def _mean(states: Tensor, mask: Tensor) -> Tensor:
+    mask = mask[..., None].to(states.dtype)
+    return (states * mask).sum(1) / mask.sum(1)
+
+
 class _Tokens(nn.Module):
     def __init__(self, dropout: float) -> None:
         super().__init__()
@@ -39,19 +44,19 @@ class _Tokens(nn.Module):
         return SimpleNamespace(get_input_embeddings=lambda: self.words)
 
     def forward(self, features: dict[str, Any]) -> dict[str, Any]:
-        features["token_embeddings"] = self.layer(self.words(features["input_ids"]))
+        words = self.words(features["input_ids"])
+        features["token_embeddings"] = self.layer(words + _mean(words, features["attention_mask"])[:, None])
         return features
 
 
 class _Mean(nn.Module):
     def forward(self, features: dict[str, Any]) -> dict[str, Any]:
-        mask = features["attention_mask"][..., None].to(features["token_embeddings"].dtype)
-        features["sentence_embedding"] = (features["token_embeddings"] * mask).sum(1) / mask.sum(1)
+        features["sentence_embedding"] = _mean(features["token_embeddings"], features["attention_mask"])
         return features
 
 
 class ToyEncoder(nn.Sequential):
-    """Words, a layer, and their mean; writes into its input, as sentence-transformers' modules do."""
+    """Words that see their neighbours, and their mean; writes into its input, as sentence-transformers' modules do."""
 
     tokenizer = SPECIAL
     max_seq_length = 2 * LENGTH
