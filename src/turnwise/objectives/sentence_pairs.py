@@ -15,7 +15,7 @@ def _joined(first: Tensor, second: Tensor, length: int | None) -> tuple[Tensor, 
     ends = first[-1:], second[-1:]
     sizes = [len(first), len(second)]
     while length is not None and sum(sizes) > length:
-        sizes[sizes[1] > sizes[0]] -= 1
+        sizes[sizes[1] >= sizes[0]] -= 1
     cut = [torch.cat([part[: size - 1], end]) for part, size, end in zip((first, second), sizes, ends, strict=True)]
     return torch.cat(cut), sizes[0]
 
