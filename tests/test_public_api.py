@@ -37,6 +37,17 @@ PUBLIC = {
         "tasks_named",
     ],
     "turnwise.errors": ["TurnwiseError"],
+    "turnwise.objectives": [
+        "ContextReplyHeads",
+        "Contrast",
+        "HardNegativeContrast",
+        "InverseFrequencyContrast",
+        "MaskedLanguage",
+        "NTXent",
+        "ResponseContrast",
+        "Sum",
+        "small_transformer",
+    ],
     "turnwise.runtime": ["Context", "Encoder", "Scorer", "TrainableEncoder", "load_encoder"],
 }
 MODULES = [module.name for module in pkgutil.walk_packages(turnwise.__path__, "turnwise.")]

@@ -1,0 +1,29 @@
+"""The losses of dialogue contrastive learning: one file a paper's idea, on one shared core.
+
+Each is a `torch.nn.Module` that takes the SentenceTransformer to train and goes into a plain
+`SentenceTransformerTrainer` as its `loss`; nothing else of Turnwise is needed.
+"""
+
+from __future__ import annotations
+
+from turnwise.objectives.contrast import Contrast
+from turnwise.objectives.hard_negative import HardNegativeContrast
+from turnwise.objectives.heads import ContextReplyHeads
+from turnwise.objectives.inverse_frequency import InverseFrequencyContrast
+from turnwise.objectives.masked_language import MaskedLanguage
+from turnwise.objectives.nt_xent import NTXent
+from turnwise.objectives.response_contrast import ResponseContrast
+from turnwise.objectives.small_model import small_transformer
+from turnwise.objectives.sum import Sum
+
+__all__ = [
+    "ContextReplyHeads",
+    "Contrast",
+    "HardNegativeContrast",
+    "InverseFrequencyContrast",
+    "MaskedLanguage",
+    "NTXent",
+    "ResponseContrast",
+    "Sum",
+    "small_transformer",
+]

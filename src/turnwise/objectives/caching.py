@@ -1,0 +1,75 @@
+"""Large batches in little memory: mini-batches whose activations are made again when the backward pass needs them.
+
+This gives the gradient of gradient caching (Gao et al., 2021, https://arxiv.org/abs/2101.06983), to the last bit of
+dropout, as plain checkpointing: one backward pass in which each mini-batch runs forward a second time. So gradient
+accumulation, gradient scaling and data-parallel training need nothing special.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.checkpoint import checkpoint
+
+from turnwise.errors import TurnwiseError
+
+__all__ = ["Features", "bare_model", "in_mini_batches"]
+
+Features = dict[str, Any]
+"""One column of a batch as a trainer passes it: `input_ids`, `attention_mask` and what else the model reads."""
+
+
+def bare_model(model: nn.Module) -> Any:
+    """The model without its data-parallel wrapper."""
+    return model.module if isinstance(model, DistributedDataParallel) else model
+
+
+def _rows(features: Features, start: int, stop: int) -> Features:
+    """Some rows, without the columns on the right in which they all are padded."""
+    mask = features["attention_mask"]
+    used = mask[start:stop].any(dim=0).nonzero()
+    width = int(used[-1]) + 1 if len(used) else 1
+
+    def cut(value: Any) -> Any:
+        if not isinstance(value, Tensor) or value.ndim == 0:
+            return value
+        # A copy, because a module may write into its inputs, and the second pass must start from the same ones.
+        return (value[start:stop, :width] if value.shape[:2] == mask.shape else value[start:stop]).clone()
+
+    return {name: cut(value) for name, value in features.items()}
+
+
+def in_mini_batches(
+    model: nn.Module, features: Features, step: Callable[[Any, Features], Tensor], size: int | None
+) -> Tensor:
+    """What `step(model, features)` gives for all rows, with the activations of at most `size` of them in memory.
+
+    Args:
+        model: The encoder, perhaps wrapped for data-parallel training.
+        features: One column of a batch.
+        step: Gives one row of output for each row of input.
+        size: Rows in a mini-batch; none for all at once, with the activations kept.
+    """
+    if size is None:
+        return step(model, dict(features))
+    if "attention_mask" not in features:
+        raise TurnwiseError(
+            "mini-batches need padded inputs", "turn off unpadding in the model, or leave mini_batch_size out"
+        )
+    rows = features["attention_mask"].shape[0]
+    outputs = []
+    for start in range(0, rows, size):
+        # The wrapper prepares its reduction of gradients in the forward pass: once, and never within the backward pass.
+        models = iter([model] if start == 0 else [])
+
+        def run(features: Features, start: int = start, models: Any = models) -> Tensor:
+            return step(next(models, bare_model(model)), _rows(features, start, start + size))
+
+        # Weights that autocast has cast once would sum the gradients of all mini-batches in its low precision.
+        torch.clear_autocast_cache()
+        outputs.append(checkpoint(run, features, use_reentrant=False))
+    return torch.cat(outputs)

@@ -1,0 +1,110 @@
+"""What several training processes share: their vectors, their counts, and the parameters of their heads.
+
+Gathering vectors is easy to get wrong without noticing: the loss is right and the gradient is not. Here the
+gradient of a gathered row goes back to the process that made it, summed over all processes that used it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+__all__ = ["agree_on", "gather_rows", "own_offset", "shared_parameters", "total", "world_size"]
+
+
+def world_size() -> int:
+    """How many processes train together; 1 without `torch.distributed`."""
+    return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
+
+
+def total(value: Tensor) -> Tensor:
+    """The sum of a value over all processes, without gradient."""
+    value = value.detach().clone()
+    if world_size() > 1:
+        dist.all_reduce(value)
+    return value
+
+
+def _row_counts(rows: int, device: torch.device) -> list[int]:
+    own = torch.tensor([rows], device=device)
+    counts = [torch.empty_like(own) for _ in range(world_size())]
+    dist.all_gather(counts, own)
+    return [int(count) for count in counts]
+
+
+def _collect(tensor: Tensor, counts: list[int]) -> Tensor:
+    """The rows of all processes; a collective wants equal shapes, so shorter ones are filled up and cut again."""
+    filled = tensor.new_zeros((max(counts), *tensor.shape[1:]))
+    filled[: tensor.shape[0]] = tensor
+    parts = [torch.empty_like(filled) for _ in counts]
+    dist.all_gather(parts, filled)
+    return torch.cat([part[:count] for part, count in zip(parts, counts, strict=True)])
+
+
+class _Gather(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, tensor: Tensor, counts: list[int]) -> Tensor:
+        before = sum(counts[: dist.get_rank()])
+        ctx.own = slice(before, before + tensor.shape[0])
+        return _collect(tensor, counts)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        # Every process has used these rows: each holds a part of their gradient.
+        gradient = gradient.contiguous().clone()
+        dist.all_reduce(gradient)
+        return gradient[ctx.own], None
+
+
+def gather_rows(tensor: Tensor) -> Tensor:
+    """The rows of all processes in the order of their ranks, differentiable; numbers of rows may differ."""
+    if world_size() == 1:
+        return tensor
+    counts = _row_counts(tensor.shape[0], tensor.device)
+    if not tensor.is_floating_point():
+        return _collect(tensor, counts)
+    gathered: Tensor = _Gather.apply(tensor, counts)  # type: ignore[no-untyped-call]
+    return gathered
+
+
+def own_offset(rows: int, device: torch.device) -> int:
+    """Where this process's rows begin among those of all processes."""
+    return sum(_row_counts(rows, device)[: dist.get_rank()]) if world_size() > 1 else 0
+
+
+class _Shared(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, *parameters: Tensor) -> tuple[Tensor, ...]:  # noqa: ARG004
+        return tuple(parameter.view_as(parameter) for parameter in parameters)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, ...]:  # noqa: ARG004
+        averaged = [gradient.contiguous().clone() for gradient in gradients]
+        for gradient in averaged:
+            dist.all_reduce(gradient)
+            gradient.div_(world_size())
+        return tuple(averaged)
+
+
+def shared_parameters(module: nn.Module) -> dict[str, Tensor]:
+    """A module's parameters, by name, so that their gradient is the mean over all processes.
+
+    A trainer wraps the encoder for data-parallel training, but not the loss: without this, heads inside a loss
+    would drift apart. Pass the result to `torch.func.functional_call`.
+    """
+    named = dict(module.named_parameters())
+    trained = [name for name, parameter in named.items() if parameter.requires_grad]
+    if world_size() == 1 or not trained:
+        return dict(named)
+    shared = _Shared.apply(*(named[name] for name in trained))  # type: ignore[no-untyped-call]
+    return {**named, **dict(zip(trained, shared, strict=True))}
+
+
+def agree_on(module: nn.Module) -> None:
+    """Give all processes the first one's parameters: each has drawn its own random start."""
+    if world_size() > 1:
+        for parameter in module.parameters():
+            dist.broadcast(parameter.data, 0)

@@ -1,0 +1,82 @@
+"""Heads: what a loss puts between the encoder and the similarity."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from turnwise.errors import TurnwiseError
+
+__all__ = ["ContextReplyHeads", "Head", "build_head", "linear_head", "mlp_head"]
+
+Head = Literal["mlp", "linear", "context-reply", "none"]
+
+
+def mlp_head(width: int, out: int = 128) -> nn.Module:
+    """DSE's contrastive head (Appendix A.1): two layers with a ReLU between them, without biases."""
+    return nn.Sequential(nn.Linear(width, width, bias=False), nn.ReLU(), nn.Linear(width, out, bias=False))
+
+
+def linear_head(width: int) -> nn.Module:
+    """WMDC's head (Appendix D): one layer that keeps the width."""
+    return nn.Linear(width, width)
+
+
+class _Residual(nn.Module):
+    """x + B gelu(A x), with B = 0 at the start."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.inner = nn.Linear(width, width)
+        self.outer = nn.Linear(width, width)
+        nn.init.zeros_(self.outer.weight)
+        nn.init.zeros_(self.outer.bias)
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        return vectors + self.outer(nn.functional.gelu(self.inner(vectors)))  # type: ignore[no-any-return]
+
+
+def _identity(width: int) -> nn.Module:
+    layer = nn.Linear(width, width)
+    nn.init.eye_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
+class ContextReplyHeads(nn.Module):
+    """One head for contexts, another for replies; both begin as the identity, and both are meant to be kept.
+
+    What fits as a reply is not what means the same: with its own head for each side, a shared encoder need not
+    choose. After training, `context` belongs to `encode_query` and `reply` to `encode_document`.
+
+    Args:
+        width: Of the encoder's vectors, and of what the heads give.
+        kind: "residual" for x + B gelu(A x), "linear" for one layer.
+
+    Attributes:
+        context: The head of the first column.
+        reply: The head of all other columns.
+    """
+
+    def __init__(self, width: int, kind: Literal["residual", "linear"] = "residual") -> None:
+        super().__init__()
+        make = _Residual if kind == "residual" else _identity
+        self.context: nn.Module = make(width)
+        self.reply: nn.Module = make(width)
+
+    def forward(self, vectors: Tensor, column: int) -> Tensor:
+        """Apply the head of a column: 0 holds the contexts, the others hold replies."""
+        return (self.context if column == 0 else self.reply)(vectors)  # type: ignore[no-any-return]
+
+
+def build_head(head: nn.Module | Head | None, model: Any) -> nn.Module | None:
+    """The head of this name, fitting a model; a module is taken as it is."""
+    if head is None or head == "none" or isinstance(head, nn.Module):
+        return head if isinstance(head, nn.Module) else None
+    makers: dict[str, Any] = {"mlp": mlp_head, "linear": linear_head, "context-reply": ContextReplyHeads}
+    if head not in makers:
+        raise TurnwiseError(f"there is no head {head!r}", f"choose one of {', '.join([*makers, 'none'])}")
+    like: Tensor = next(model.parameters(), torch.zeros(()))
+    return makers[head](model.get_embedding_dimension()).to(device=like.device, dtype=like.dtype)  # type: ignore[no-any-return]

@@ -1,0 +1,116 @@
+"""The contrastive terms of anchors, in log-space, a chunk of rows at a time: never a full similarity matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+__all__ = ["Anchors", "Weighting", "anchor_losses", "weighted_sum"]
+
+Weighting = Literal["outside", "inside", "none"]
+
+FLOOR = -1e30  # finite, so that an anchor whose candidates are all masked has loss 0 and gradient 0, not NaN
+CHUNK_ELEMENTS = 2**22
+
+
+@dataclass(frozen=True)
+class Anchors:
+    """Anchors of one side, and everything they are compared with.
+
+    Args:
+        vectors: The anchors, (m, d), scaled so that a dot product is the logit.
+        positives: The positive of each, (m, d).
+        candidates: What may be a negative, (n, d).
+        own: For each anchor, the places among the candidates that are itself or its positive, (m, k).
+        keys: Keys of the anchors, of their positives (m each) and of the candidates (n); none where nothing is masked.
+        weights: A weight for each anchor, (m).
+    """
+
+    vectors: Tensor
+    positives: Tensor
+    candidates: Tensor
+    own: Tensor
+    keys: tuple[Tensor, Tensor, Tensor] | None
+    weights: Tensor
+
+    def excluded(self, rows: slice) -> Tensor:
+        """Which candidates are no negatives of some of the anchors, (rows, n)."""
+        own = self.own[rows]
+        if self.keys is None:
+            found = torch.zeros((len(own), len(self.candidates)), dtype=torch.bool, device=own.device)
+        else:
+            anchors, positives, candidates = self.keys
+            found = candidates == anchors[rows, None]
+            found |= candidates == positives[rows, None]
+        return found.scatter_(1, own, True)
+
+
+def _log_negatives(scores: Tensor, excluded: Tensor, weighting: Weighting) -> Tensor:
+    """log of the sum over negatives in the denominator, for each row."""
+    scores = scores.masked_fill(excluded, FLOOR)
+    if weighting == "none":
+        return scores.logsumexp(1)
+    count = (~excluded).sum(1).clamp(min=1).to(scores.dtype)
+    log_mean = scores.logsumexp(1) - count.log()
+    if weighting == "outside":
+        return (2 * scores).logsumexp(1) - log_mean
+    hardness = (scores - log_mean[:, None]).exp()
+    return (hardness * scores).masked_fill(excluded, FLOOR).logsumexp(1)
+
+
+def anchor_losses(
+    vectors: Tensor, positives: Tensor, candidates: Tensor, excluded: Tensor, weighting: Weighting
+) -> Tensor:
+    """-log( e^p / (e^p + N) ) for each anchor, N as the weighting has it; see `HardNegativeContrast`."""
+    positive = (vectors * positives).sum(1)
+    negatives = _log_negatives(vectors @ candidates.T, excluded, weighting)
+    return torch.logaddexp(negatives, positive) - positive
+
+
+class _WeightedSum(torch.autograd.Function):
+    """The sum, with the gradient of each chunk of rows taken at once, so that no chunk outlives its turn."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, vectors: Tensor, positives: Tensor, candidates: Tensor, side: Anchors, weighting: Weighting, size: int
+    ) -> Tensor:
+        inputs = (vectors, positives, candidates)
+        wanted = any(ctx.needs_input_grad)
+        gradients = [torch.zeros_like(tensor) for tensor in inputs] if wanted else []
+        result = vectors.new_zeros(())
+        for start in range(0, len(vectors), size):
+            rows = slice(start, start + size)
+            with torch.set_grad_enabled(wanted):
+                parts = [vectors[rows].detach(), positives[rows].detach(), candidates.detach()]
+                parts = [part.requires_grad_(wanted) for part in parts]
+                losses = anchor_losses(parts[0], parts[1], parts[2], side.excluded(rows), weighting)
+                value = (losses * side.weights[rows]).sum()
+            result += value.detach()
+            if wanted:
+                own, positive, candidate = torch.autograd.grad(value, parts)
+                gradients[0][rows], gradients[1][rows] = own, positive
+                gradients[2] += candidate
+        ctx.save_for_backward(*gradients)
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        return (*(gradient * saved for saved in ctx.saved_tensors), None, None, None)
+
+
+def weighted_sum(side: Anchors, weighting: Weighting, row_chunk: int | None = None) -> Tensor:
+    """The sum over anchors of weight times loss, in memory linear in the number of candidates.
+
+    Args:
+        side: The anchors and what they are compared with.
+        weighting: How negatives are weighted.
+        row_chunk: Anchors at a time; by default as many as keep a chunk at about four million similarities.
+    """
+    size = row_chunk or max(1, CHUNK_ELEMENTS // max(1, len(side.candidates)))
+    summed: Tensor = _WeightedSum.apply(  # type: ignore[no-untyped-call]
+        side.vectors, side.positives, side.candidates, side, weighting, size
+    )
+    return summed

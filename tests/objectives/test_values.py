@@ -1,0 +1,168 @@
+"""Every contrastive objective against numbers worked out by hand and against the naive loop, value and gradient."""
+
+from __future__ import annotations
+
+from math import e, exp, log
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from tests.objectives.reference import naive, wmdc
+from tests.objectives.toy import batch, frequencies, toy_encoder
+from turnwise.errors import TurnwiseError
+from turnwise.objectives import Contrast, HardNegativeContrast, InverseFrequencyContrast, NTXent, ResponseContrast
+from turnwise.objectives.text_keys import text_keys
+
+# The second context stands apart, the second reply lies on the first context: one easy and one hard negative.
+CONTEXTS = torch.tensor([[1.0, 0.0], [0.0, 1.0]], dtype=torch.float64)
+REPLIES = torch.tensor([[1.0, 0.0], [1.0, 0.0]], dtype=torch.float64)
+
+
+def by_hand(loss: Contrast, weights: Tensor | None = None) -> float:
+    return loss.contrast([CONTEXTS, REPLIES], weights=weights).item()
+
+
+def mean(*terms: float) -> float:
+    return sum(terms) / len(terms)
+
+
+def test_dse_by_hand() -> None:
+    model = toy_encoder()
+    # Anchors in the order c1, c2, r1, r2: the positive's similarity, and those of the two negatives.
+    rows = [(1, (1, 0)), (0, (0, 0)), (1, (1, 0)), (0, (1, 1))]
+    outside = [log(1 + sum(exp(s) ** 2 for s in n) / mean(*(exp(s) for s in n)) / exp(p)) for p, n in rows]
+    assert by_hand(HardNegativeContrast(model, temperature=1, head=None)) == pytest.approx(mean(*outside), abs=1e-12)
+    assert outside[0] == pytest.approx(log(1 + (e * e + 1) / ((e + 1) / 2) / e))
+    inside = [
+        log(
+            1 + (exp(2 * e / (e + 1)) + 1) / e
+        ),  # the hard negative's weight is 2e / (e + 1), the easy one's product is 0
+        log(1 + 2),
+        log(1 + (exp(2 * e / (e + 1)) + 1) / e),
+        log(1 + 2 * e),
+    ]
+    found = by_hand(HardNegativeContrast(model, weighting="inside", temperature=1, head=None))
+    assert found == pytest.approx(mean(*inside), abs=1e-12)
+    plain = [log(1 + (e + 1) / e), log(3), log(1 + (e + 1) / e), log(1 + 2 * e)]
+    found = by_hand(HardNegativeContrast(model, weighting="none", temperature=1, head=None))
+    assert found == pytest.approx(mean(*plain), abs=1e-12)
+
+
+def test_nt_xent_by_hand() -> None:
+    model = toy_encoder()
+    simclr = [log(1 + (e + 1) / e), log(3), log(1 + (e + 1) / e), log(1 + 2 * e)]
+    assert by_hand(NTXent(model, temperature=1)) == pytest.approx(mean(*simclr), abs=1e-12)
+    # Across only: contexts see the other reply, replies the other context.
+    symmetric = [log(2), log(2), log(1 + 1 / e), log(1 + e)]
+    assert by_hand(NTXent(model, form="symmetric", temperature=1)) == pytest.approx(mean(*symmetric), abs=1e-12)
+    assert by_hand(NTXent(model, form="forward", temperature=1)) == pytest.approx(log(2), abs=1e-12)
+
+
+def test_inverse_frequency_by_hand() -> None:
+    loss = InverseFrequencyContrast(toy_encoder(), temperature=1, head=None)
+    weights = loss.pair_weights(torch.tensor([1.0, e**3], dtype=torch.float64))
+    assert weights is not None
+    assert weights.tolist() == pytest.approx([1, 1 / 4])
+    expected = mean(log(2), log(2) / 4, log(1 + 1 / e), log(1 + e) / 4)
+    assert by_hand(loss, weights) == pytest.approx(expected, abs=1e-12)
+
+
+def test_response_contrast_by_hand() -> None:
+    loss = ResponseContrast(toy_encoder())
+    # Lengths count: the dot products are 3 and 6 for the first context, 0 and 0 for the second.
+    found = loss.contrast([CONTEXTS * 3, REPLIES * torch.tensor([[1.0], [2.0]])])
+    assert found.item() == pytest.approx(mean(log(1 + e**3), log(2)), abs=1e-12)
+
+
+FORMS: dict[str, dict[str, Any]] = {
+    "outside": {"weighting": "outside", "form": "simclr"},
+    "inside": {"weighting": "inside", "form": "simclr"},
+    "simclr": {"form": "simclr"},
+    "symmetric": {"form": "symmetric"},
+    "forward": {"form": "forward"},
+    "dot": {"form": "forward", "similarity": "dot", "temperature": 1.0},
+}
+
+
+@pytest.mark.parametrize("columns", [2, 3])
+@pytest.mark.parametrize("mask", ["text", "none"])
+@pytest.mark.parametrize("head", ["none", "mlp", "linear", "context-reply"])
+@pytest.mark.parametrize("setting", FORMS)
+def test_value_and_gradient_are_those_of_the_naive_loop(setting: str, head: Any, mask: Any, columns: int) -> None:
+    options = {"temperature": 0.3, **FORMS[setting]}
+    loss = Contrast(toy_encoder(), head=head, mask=mask, weighted=True, **options)
+    features = batch(5, columns)
+    labels = frequencies(5) / 3
+    parameters = list(loss.parameters())
+    value = loss(features, labels)
+    gradients = torch.autograd.grad(value, parameters)
+    keys = [text_keys(column).tolist() for column in features] if mask == "text" else None
+    cosine = options.pop("similarity", "cosine") == "cosine"
+    expected = naive(loss.embed(features), keys, labels.tolist(), cosine=cosine, **options)
+    assert value.item() == pytest.approx(expected.item(), abs=1e-8)
+    for found, true in zip(gradients, torch.autograd.grad(expected, parameters), strict=True):
+        assert torch.allclose(found, true, atol=1e-8, rtol=1e-8)
+
+
+def test_wmdc_is_its_appendix() -> None:
+    loss = InverseFrequencyContrast(toy_encoder(), mask="none")
+    features, labels = batch(6), frequencies(6)
+    value = loss(features, labels)
+    contexts, responses = loss.embed(features)
+    expected = wmdc(contexts, responses, labels)
+    assert value.item() == pytest.approx(expected.item(), abs=1e-8)
+    parameters = list(loss.parameters())
+    for found, true in zip(
+        torch.autograd.grad(value, parameters), torch.autograd.grad(expected, parameters), strict=True
+    ):
+        assert torch.allclose(found, true, atol=1e-8)
+
+
+def test_normalised_weights() -> None:
+    labels = frequencies(5)
+    plain, normalised = (
+        NTXent(toy_encoder(), weighted=True, normalize_weights=choice)(batch(5), labels) for choice in (False, True)
+    )
+    assert normalised.item() == pytest.approx(plain.item() * 5 / labels.sum().item())
+
+
+def test_low_precision_is_raised_and_extremes_stay_finite() -> None:
+    loss = NTXent(toy_encoder(), temperature=0.001)
+    vectors = [torch.randn(4, 8).bfloat16().requires_grad_() for _ in range(2)]
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        value = loss.contrast(vectors)
+    assert value.dtype == torch.float32
+    value.backward()
+    assert all(torch.isfinite(column.grad).all() for column in vectors if column.grad is not None)
+    exact = loss.contrast([column.detach().double() for column in vectors])
+    assert value.item() == pytest.approx(exact.item(), rel=1e-5)
+
+
+@pytest.mark.parametrize("weighting", ["outside", "inside", "none"])
+def test_an_anchor_without_negatives_has_no_loss(weighting: Any) -> None:
+    loss = HardNegativeContrast(toy_encoder(), weighting=weighting, head=None)
+    vectors = [CONTEXTS.clone().requires_grad_(), REPLIES.clone().requires_grad_()]
+    value = loss.contrast(vectors, keys=[torch.zeros(2).long()] * 2)
+    value.backward()
+    assert value.item() == 0
+    assert all(float(column.grad.abs().sum()) == 0 for column in vectors if column.grad is not None)
+
+
+def test_mistakes_are_said() -> None:
+    model = toy_encoder()
+    with pytest.raises(TurnwiseError, match="form cannot be 'triangle'"):
+        NTXent(model, form="triangle")  # type: ignore[arg-type]
+    with pytest.raises(TurnwiseError, match="there is no head 'crown'"):
+        NTXent(model, head="crown")  # type: ignore[arg-type]
+    with pytest.raises(TurnwiseError, match="temperature cannot be 0"):
+        NTXent(model, temperature=0)
+    with pytest.raises(TurnwiseError, match="compares two columns"):
+        NTXent(model)(batch(4, 1, doubles=False))
+    with pytest.raises(TurnwiseError, match="InverseFrequencyContrast needs weights"):
+        InverseFrequencyContrast(model)(batch(4))
+    with pytest.raises(TurnwiseError, match="less than once"):
+        InverseFrequencyContrast(model)(batch(4), torch.zeros(4))
+    with pytest.raises(TurnwiseError, match="padded token ids"):
+        NTXent(model)([{"input_ids": torch.ones(2, 3).long()}] * 2)

@@ -1,0 +1,153 @@
+"""A toy encoder with the face of a SentenceTransformer, batches for it, and every objective on it.
+
+It stands in where several processes are started: a real one takes many seconds to import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from turnwise.objectives import (
+    HardNegativeContrast,
+    InverseFrequencyContrast,
+    MaskedLanguage,
+    NTXent,
+    ResponseContrast,
+    Sum,
+)
+from turnwise.objectives.masked_language import IGNORED, TARGETS
+
+WORDS, WIDTH, LENGTH = 40, 8, 6
+SPECIAL = SimpleNamespace(all_special_ids=[0, 1, 2, 3], mask_token_id=3, sep_token_id=2)
+Features = dict[str, Tensor]
+Maker = Callable[..., nn.Module]
+
+
+def _mean(states: Tensor, mask: Tensor) -> Tensor:
+    mask = mask[..., None].to(states.dtype)
+    return (states * mask).sum(1) / mask.sum(1)
+
+
+class _Tokens(nn.Module):
+    def __init__(self, dropout: float) -> None:
+        super().__init__()
+        self.words = nn.Embedding(WORDS, WIDTH)
+        self.layer = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.Tanh(), nn.Dropout(dropout), nn.Linear(WIDTH, WIDTH))
+
+    @property
+    def auto_model(self) -> Any:
+        return SimpleNamespace(get_input_embeddings=lambda: self.words)
+
+    def forward(self, features: dict[str, Any]) -> dict[str, Any]:
+        words = self.words(features["input_ids"])
+        features["token_embeddings"] = self.layer(words + _mean(words, features["attention_mask"])[:, None])
+        return features
+
+
+class _Mean(nn.Module):
+    def forward(self, features: dict[str, Any]) -> dict[str, Any]:
+        features["sentence_embedding"] = _mean(features["token_embeddings"], features["attention_mask"])
+        return features
+
+
+class ToyEncoder(nn.Sequential):
+    """Words that see their neighbours, and their mean; writes into its input, as sentence-transformers' modules do."""
+
+    tokenizer = SPECIAL
+    max_seq_length = 2 * LENGTH
+
+    def __init__(self, dropout: float = 0.0) -> None:
+        super().__init__(_Tokens(dropout), _Mean())
+
+    def get_embedding_dimension(self) -> int:
+        return WIDTH
+
+
+def toy_encoder(dropout: float = 0.0) -> ToyEncoder:
+    torch.manual_seed(7)
+    return ToyEncoder(dropout).double()
+
+
+def column(rows: int, seed: int) -> Features:
+    """Random texts of two to four words between an opening and a closing token."""
+    draw = torch.Generator().manual_seed(seed)
+    lengths = torch.randint(4, LENGTH + 1, (rows, 1), generator=draw)
+    places = torch.arange(LENGTH)
+    ids = torch.randint(4, WORDS, (rows, LENGTH), generator=draw)
+    ids[:, 0] = 1
+    ids = torch.where(places == lengths - 1, 2, ids)
+    mask = (places < lengths).long()
+    return {"input_ids": ids * mask, "attention_mask": mask}
+
+
+def batch(rows: int = 12, columns: int = 2, doubles: bool = True) -> list[Features]:
+    """Columns in which, with `doubles`, some texts occur more than once, on the same side and across."""
+    found = [column(rows, seed) for seed in range(columns)]
+    if doubles:
+        for name in ("input_ids", "attention_mask"):
+            found[1][name][rows - 1] = found[1][name][0]
+            found[0][name][rows // 2] = found[1][name][1]
+    return found
+
+
+def frequencies(rows: int) -> Tensor:
+    return torch.arange(1, rows + 1).double()
+
+
+def take(columns: list[Features], labels: Tensor, rows: slice) -> tuple[list[Features], Tensor]:
+    return [{name: value[rows] for name, value in part.items()} for part in columns], labels[rows]
+
+
+class FixedMasks(MaskedLanguage):
+    """Chooses every third word by its place and number, so that a batch and its parts mask the same tokens."""
+
+    def corrupt(self, features: dict[str, Any]) -> dict[str, Any]:
+        tokens = features["input_ids"]
+        chosen = (tokens > 3) & ((tokens + torch.arange(tokens.shape[1])) % 3 == 0)
+        return {
+            **features,
+            "input_ids": torch.where(chosen, self.mask_id, tokens),
+            TARGETS: torch.where(chosen, tokens, IGNORED),
+        }
+
+
+def _tod_bert(model: Any, **options: Any) -> Sum:
+    size = options.get("mini_batch_size")
+    words = FixedMasks(model, columns=(0,), mini_batch_size=size)
+    return Sum((ResponseContrast(model, **options), 1.0), (words, 0.5))
+
+
+OBJECTIVES: dict[str, Maker] = {
+    "outside": HardNegativeContrast,
+    "inside": lambda model, **options: HardNegativeContrast(model, weighting="inside", temperature=0.2, **options),
+    "unweighted": lambda model, **options: HardNegativeContrast(model, weighting="none", mask="none", **options),
+    "simclr": NTXent,
+    "symmetric": lambda model, **options: NTXent(model, form="symmetric", head="context-reply", **options),
+    "normalised": lambda model, **options: NTXent(model, weighted=True, normalize_weights=True, **options),
+    "inverse-frequency": InverseFrequencyContrast,
+    "response": ResponseContrast,
+    "masked-language": lambda model, **options: FixedMasks(model, mini_batch_size=options.get("mini_batch_size")),
+    "tod-bert": _tod_bert,
+}
+COLUMNS = {"outside": 3, "simclr": 3}
+
+
+def make(name: str, model: Any, **options: Any) -> nn.Module:
+    """An objective with fixed heads."""
+    torch.manual_seed(11)
+    return OBJECTIVES[name](model, **options)
+
+
+def gradient(loss: nn.Module) -> Tensor:
+    """All gradients of a loss, the encoder's and the heads', in one row."""
+    found = [parameter.grad for parameter in loss.parameters()]
+    return torch.cat([part.flatten() for part in found if part is not None])
+
+
+def relative_error(found: Tensor, true: Tensor) -> float:
+    return float((found - true).norm() / true.norm())
