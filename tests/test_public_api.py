@@ -37,6 +37,20 @@ PUBLIC = {
         "tasks_named",
     ],
     "turnwise.errors": ["TurnwiseError"],
+    "turnwise.views": [
+        "Consecutive",
+        "ContextResponse",
+        "Dropout",
+        "LabelledPairs",
+        "Packed",
+        "ViewManifest",
+        "ViewOptions",
+        "Windows",
+        "build_view",
+        "load_view",
+        "read_view_manifest",
+        "stream_view",
+    ],
     "turnwise.runtime": ["Context", "Encoder", "Scorer", "TrainableEncoder", "load_encoder"],
 }
 MODULES = [module.name for module in pkgutil.walk_packages(turnwise.__path__, "turnwise.")]
