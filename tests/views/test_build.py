@@ -87,7 +87,7 @@ def test_what_is_written_is_what_the_loop_gives(table: Path, tmp_path: Path, vie
 
 
 def test_the_same_rows_give_the_same_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shuffle, "ROWS_PER_BUCKET", 50)
+    monkeypatch.setattr(shuffle, "TEXTS_PER_BUCKET", 50)
     dialogues = corpus()
     whole = write_table(tmp_path / "whole", dialogues)
     cut = write_table(tmp_path / "cut", dialogues[::-1], files=5)
@@ -115,7 +115,7 @@ def test_the_order_is_shuffled_and_equal_rows_stand_apart(tmp_path: Path) -> Non
 
 def test_shards_and_row_groups_are_bounded(table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = build_view(table, tmp_path / "one", Consecutive()).count()
-    monkeypatch.setattr(shuffle, "ROWS_PER_BUCKET", 30)
+    monkeypatch.setattr(shuffle, "TEXTS_PER_BUCKET", 30)
     monkeypatch.setattr(shuffle, "SHARD_ROWS", 20)
     monkeypatch.setattr(shuffle, "ROWS_PER_ROW_GROUP", 10)
     build_view(table, tmp_path / "many", Consecutive())

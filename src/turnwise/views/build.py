@@ -23,6 +23,7 @@ from turnwise.views.options import ViewOptions
 from turnwise.views.rows import dialogue_rows, drawn_rows
 from turnwise.views.shuffle import bucket_count, write_shards
 from turnwise.views.spans import DialogueView
+from turnwise.views.view import View
 
 __all__ = ["build_view"]
 
@@ -50,8 +51,9 @@ class _Build:
             table = table.concat(read_table(path))
         if self.weights:
             self._check_sources([row["source"] for row in table.select("source").distinct().to_pylist()])
-        turns = sum(read_manifest(path).turns for path in self.inputs)
-        self._choose_buckets(view.most_rows(turns), len(view.groups))
+        sizes = [read_manifest(path) for path in self.inputs]
+        texts = view.texts(sum(size.turns for size in sizes), sum(size.dialogues for size in sizes))
+        self._choose_buckets(texts, len(view.groups))
         rows = dialogue_rows(table, view, seed=self.seed, weights=self.weights, buckets=self.buckets)
         if not view.has_reply:
             return rows
@@ -71,13 +73,13 @@ class _Build:
         if writer is None:
             raise TurnwiseError(f"{self.inputs[0]} holds no rows", "name files with labelled pairs")
         writer.close()
-        self._choose_buckets(count)
+        self._choose_buckets(count * len(view.columns))
         pairs = daft().read_parquet(str(staged))
         rows = drawn_rows(pairs, seed=self.seed, weights=self.weights, buckets=self.buckets)
         return _with_frequencies(rows, repeated_responses(pairs.select("response")))
 
-    def _choose_buckets(self, most_rows: int, groups: int = 1) -> None:
-        self.buckets = bucket_count(round(most_rows * max([1.0, *self.weights.values()])), groups)
+    def _choose_buckets(self, texts: int, groups: int = 1) -> None:
+        self.buckets = bucket_count(round(texts * max([1.0, *self.weights.values()])), groups)
 
     def _check_sources(self, known: Sequence[str]) -> None:
         unknown = sorted(set(self.weights) - set(known))
@@ -94,12 +96,6 @@ def _with_frequencies(rows: Any, counted: Any) -> Any:
     return joined.with_column("frequency", col("count").fill_null(1).cast(kinds.int64())).exclude("count")
 
 
-def _columns(view: Any) -> list[str]:
-    if isinstance(view, LabelledPairs):
-        return ["context", "reply", *(["negative"] if view.negative else []), "frequency", "source"]
-    return ["context", "reply", "frequency", "source"] if view.has_reply else ["context", "source"]
-
-
 def _file_hash(path: Path) -> str:
     digest = hashlib.sha256()
     try:
@@ -111,7 +107,7 @@ def _file_hash(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _planned(inputs: list[Path], view: Any, seed: int, weights: dict[str, float], limit: int | None) -> ViewManifest:
+def _planned(inputs: list[Path], view: View, seed: int, weights: dict[str, float], limit: int | None) -> ViewManifest:
     """The manifest of the view to be, which has no rows yet."""
     if isinstance(view, LabelledPairs):
         hashes = [f"{stem(str(path))}-{_file_hash(path)}" for path in inputs]
@@ -126,7 +122,7 @@ def _planned(inputs: list[Path], view: Any, seed: int, weights: dict[str, float]
     }
     made_by = [VIEW_VERSION, turnwise.__version__]
     fingerprint = hashlib.sha256(json.dumps([job, made_by], sort_keys=True).encode()).hexdigest()
-    return ViewManifest(fingerprint=fingerprint, columns=_columns(view), rows={}, **job)
+    return ViewManifest(fingerprint=fingerprint, columns=list(view.columns), rows={}, **job)
 
 
 def _fresh_folder(out: Path) -> Path:
@@ -210,11 +206,9 @@ def build_view(
     return manifest
 
 
-def _shuffled(build: _Build, view: Any, manifest: ViewManifest, on_progress: Progress) -> dict[str, dict[str, int]]:
+def _shuffled(build: _Build, view: View, manifest: ViewManifest, on_progress: Progress) -> dict[str, dict[str, int]]:
     """Write every group's shards, and count their rows."""
-    groups = ("",) if isinstance(view, LabelledPairs) else view.groups
-    one_per_text = not isinstance(view, LabelledPairs) and view.one_per_text
-    done, total = 0, build.buckets * len(groups)
+    done, total = 0, build.buckets * len(view.groups)
 
     def on_bucket() -> None:
         nonlocal done
@@ -227,9 +221,9 @@ def _shuffled(build: _Build, view: Any, manifest: ViewManifest, on_progress: Pro
             range(number * build.buckets, (number + 1) * build.buckets),
             build.partial / "view" / group,
             manifest.columns,
-            one_per_text=one_per_text,
+            one_per_text=view.one_per_text,
             limit=manifest.limit,
             on_bucket=on_bucket,
         )
-        for number, group in enumerate(groups)
+        for number, group in enumerate(view.groups)
     }

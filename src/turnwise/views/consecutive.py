@@ -53,6 +53,6 @@ class Consecutive(DialogueView):
         start, reply = (np.concatenate(side) for side in zip(*found, strict=True))
         return Spans(start, reply, reply)
 
-    def most_rows(self, turns: int) -> int:
-        """A row for each turn and size."""
-        return turns * len(self.turns)
+    def texts(self, turns: int, dialogues: int) -> int:  # noqa: ARG002
+        """A context and a reply for each turn and size."""
+        return turns * sum(size + 1 for size in set(self.turns))

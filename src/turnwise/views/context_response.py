@@ -51,6 +51,12 @@ class ContextResponse(DialogueView):
         marked = pc.binary_join_element_wise(marks, dialogues.texts, pa.scalar("", pa.large_string()))
         return Spans(start, reply, reply, contexts=marked)
 
+    def texts(self, turns: int, dialogues: int) -> int:
+        """Drawn or not, a context has about as many turns as its dialogue."""
+        if self.per_dialogue != "all":
+            return turns * self.per_dialogue
+        return turns * (1 + min(self.max_turns or turns, turns // max(dialogues, 1)))
+
     def _system_turns(self, dialogues: Dialogues) -> npt.NDArray[np.bool_]:
         names = pa.array([name.lower() for name in self.system_speakers], pa.large_string())
         named = np.asarray(pc.is_in(pc.utf8_lower(dialogues.speakers), names))

@@ -10,20 +10,21 @@ from typing import IO, Literal
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from turnwise.corpus.fingerprint import hash_strings
 from turnwise.corpus.frequency import response_keys
 from turnwise.corpus.logfile import MAX_RECORD_BYTES, open_raw, stem, unpacked
 from turnwise.errors import TurnwiseError
 from turnwise.views.draw import seeded
+from turnwise.views.view import View
 
 __all__ = ["LabelledPairs", "pair_rows"]
 
 ROWS_AT_A_TIME = 50_000
 
 
-class LabelledPairs(BaseModel):
+class LabelledPairs(View):
     """Labelled pairs from JSON Lines, CSV, TSV or Parquet files, gzip and zstd unpacked by the file's ending.
 
     The files stand in for the dialogue table, and a file's name for the source. Rows without an anchor, a positive or,
@@ -36,8 +37,6 @@ class LabelledPairs(BaseModel):
         where: Rows are kept only if these columns have these values, such as ``{label: entailment}``.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     kind: Literal["labelled_pairs"] = "labelled_pairs"
     anchor: str = "anchor"
     positive: str = "positive"
@@ -45,8 +44,13 @@ class LabelledPairs(BaseModel):
     where: dict[str, str] = Field(default_factory=dict)
 
     @property
-    def columns(self) -> list[str]:
-        """The columns that are read."""
+    def columns(self) -> tuple[str, ...]:
+        """With `negative` where a column is named for it."""
+        return ("context", "reply", *(["negative"] if self.negative else []), "frequency", "source")
+
+    @property
+    def file_columns(self) -> list[str]:
+        """The columns of the files that are read."""
         named = [self.anchor, self.positive, *([self.negative] if self.negative else []), *self.where]
         return list(dict.fromkeys(named))
 
@@ -131,7 +135,7 @@ def pair_rows(path: Path, view: LabelledPairs) -> Iterator[pa.Table]:
     """
     source, line = stem(str(path)), 0
     try:
-        with _batches(path, view.columns) as batches:
+        with _batches(path, view.file_columns) as batches:
             for batch in batches:
                 texts, places = _kept(batch, view, path)
                 anchors = texts.pop("anchor")

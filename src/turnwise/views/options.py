@@ -1,4 +1,10 @@
-"""All views, told apart by `kind`, so that a recipe can say ``view: {kind: windows, sizes: [1, 2, 3]}``."""
+"""All views, told apart by `kind`, so that a recipe can say ``view: {kind: windows, sizes: [1, 2, 3]}``.
+
+Example:
+    >>> from pydantic import TypeAdapter
+    >>> TypeAdapter(ViewOptions).validate_python({"kind": "windows", "sizes": [1, 2]}).groups
+    ('window-1', 'window-2')
+"""
 
 from __future__ import annotations
 
@@ -18,10 +24,4 @@ __all__ = ["ViewOptions"]
 ViewOptions = Annotated[
     Consecutive | Windows | Dropout | ContextResponse | LabelledPairs | Packed, Field(discriminator="kind")
 ]
-"""The type of a pydantic model's field that takes any view.
-
-Example:
-    >>> from pydantic import TypeAdapter
-    >>> TypeAdapter(ViewOptions).validate_python({"kind": "windows", "sizes": [1, 2]}).groups
-    ('window-1', 'window-2')
-"""
+"""The type of a pydantic model's field that takes any view."""

@@ -35,6 +35,6 @@ class Packed(DialogueView):
         return Spans(start, np.append(start[1:], len(block)).astype(np.int64), None)
 
     @property
-    def has_reply(self) -> bool:
-        """It has none."""
-        return False
+    def columns(self) -> tuple[str, ...]:
+        """There is no reply."""
+        return ("context", "source")

@@ -15,9 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-__all__ = ["ROWS_PER_BUCKET", "bucket_count", "write_shards"]
+__all__ = ["TEXTS_PER_BUCKET", "bucket_count", "write_shards"]
 
-ROWS_PER_BUCKET = 200_000
+TEXTS_PER_BUCKET = 500_000
+"""Turns of contexts, and replies: some 50 MB, which is held a few times over."""
 MOST_BUCKETS = 2_000
 """Each worker has a file open for each bucket."""
 SHARD_BYTES = 256 * 2**20
@@ -28,14 +29,14 @@ ROWS_PER_ROW_GROUP = 50_000
 _NARROW = {"context": pa.list_(pa.string()), "reply": pa.string(), "negative": pa.string(), "source": pa.string()}
 
 
-def bucket_count(most_rows: int, groups: int = 1) -> int:
-    """How many buckets each group of at most so many rows is spread over.
+def bucket_count(texts: int, groups: int = 1) -> int:
+    """How many buckets each group with so many texts is spread over.
 
     Example:
-        >>> bucket_count(0), bucket_count(1_000_000), bucket_count(10**10, groups=2)
-        (1, 5, 1000)
+        >>> bucket_count(0), bucket_count(2_000_000), bucket_count(10**10, groups=2)
+        (1, 4, 1000)
     """
-    return min(max(1, -(-most_rows // ROWS_PER_BUCKET)), MOST_BUCKETS // groups)
+    return min(max(1, -(-texts // TEXTS_PER_BUCKET)), max(1, MOST_BUCKETS // groups))
 
 
 def _bucket(folder: Path, number: int, one_per_text: bool) -> pa.Table | None:

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import BaseModel, ConfigDict
 
 from turnwise.corpus.fingerprint import dialogue_hashes
 from turnwise.corpus.texts import word_counts
 from turnwise.corpus.turn_arrays import split_turns
+from turnwise.views.view import View
 
 __all__ = ["DialogueView", "Dialogues", "Spans"]
 
@@ -94,35 +94,18 @@ class Spans:
     contexts: pa.Array | None = None
 
 
-class DialogueView(BaseModel):
-    """A view over a dialogue table; its fields are what a recipe may say."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class DialogueView(View):
+    """A view over a dialogue table."""
 
     def spans(self, dialogues: Dialogues, seed: int) -> Spans:
         """The rows of a batch of dialogues."""
         raise NotImplementedError
 
     @property
-    def groups(self) -> tuple[str, ...]:
-        """The names of the groups that rows are written in; one without a name unless a view says otherwise."""
-        return ("",)
-
-    @property
-    def has_reply(self) -> bool:
-        """Whether rows have a reply."""
-        return True
-
-    @property
-    def one_per_text(self) -> bool:
-        """Whether of rows with the same reply only one is kept."""
-        return False
-
-    @property
     def counts_first_turns(self) -> bool:
         """Whether a first turn can be a reply, and so counts for frequencies."""
         return False
 
-    def most_rows(self, turns: int) -> int:
-        """More rows than this cannot be made of so many turns, in one group."""
-        return turns
+    def texts(self, turns: int, dialogues: int) -> int:  # noqa: ARG002 - for views with long contexts
+        """About how many texts the rows of one group hold; memory is planned by it."""
+        return 2 * turns
