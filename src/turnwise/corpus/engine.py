@@ -55,7 +55,9 @@ def use_runner(name: str) -> None:
     daft().set_runner_ray(noop_if_initialized=True)
 
 
-def batch_function(returns: Any, *, unnest: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def batch_function(
+    returns: Any, *, unnest: bool = False, batch_size: int | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a function of Arrow arrays one that Daft applies to the columns of each batch.
 
     It runs in the engine's own process: our functions are vectorised and release the interpreter's lock, so sending
@@ -64,6 +66,7 @@ def batch_function(returns: Any, *, unnest: bool = False) -> Callable[[Callable[
     Args:
         returns: The Daft type of the array that the function returns.
         unnest: Whether the fields of a struct become columns.
+        batch_size: The most rows at a time, for a function that returns much more than it gets; None for Daft's choice.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -71,9 +74,8 @@ def batch_function(returns: Any, *, unnest: bool = False) -> Callable[[Callable[
             return function(*[column.to_arrow() for column in columns])
 
         on_series.__name__ = function.__name__
-        wrapped: Callable[..., Any] = daft().func.batch(return_dtype=returns, use_process=False, unnest=unnest)(
-            on_series
-        )
+        decorator = daft().func.batch(return_dtype=returns, use_process=False, unnest=unnest, batch_size=batch_size)
+        wrapped: Callable[..., Any] = decorator(on_series)
         return wrapped
 
     return decorate

@@ -15,7 +15,7 @@ import pyarrow as pa
 from turnwise.corpus.engine import batch_function, daft
 from turnwise.corpus.schema import ARROW_SCHEMA
 
-__all__ = ["content_hash", "dialogue_hashes", "hash_strings", "with_row_keys"]
+__all__ = ["content_hash", "dialogue_hashes", "hash_strings", "mix", "with_row_keys"]
 
 Hashes = npt.NDArray[np.uint64]
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -23,7 +23,7 @@ _SECOND = np.uint64(0xBF58476D1CE4E5B9)
 _NULL = np.uint64(0xD6E8FEB86659FD93)
 
 
-def _mix(values: Hashes) -> Hashes:
+def mix(values: Hashes) -> Hashes:
     """A bijection that spreads every bit over the word (splitmix64's finaliser), so that sums do not cancel."""
     values = (values ^ (values >> np.uint64(30))) * _SECOND
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -48,9 +48,9 @@ def _fold(values: Hashes, offsets: npt.NDArray[np.int64]) -> Hashes:
     """One hash a list, that depends on the order and the number of its values."""
     lengths = np.diff(offsets)
     position = np.arange(len(values), dtype=np.int64) - np.repeat(offsets[:-1], lengths)
-    placed = _mix(values + _MULTIPLIER * (position.astype(np.uint64) + np.uint64(1)))
+    placed = mix(values + _MULTIPLIER * (position.astype(np.uint64) + np.uint64(1)))
     running = np.concatenate([np.zeros(1, np.uint64), np.cumsum(placed, dtype=np.uint64)])
-    return _mix(running[offsets[1:]] - running[offsets[:-1]] + lengths.astype(np.uint64))
+    return mix(running[offsets[1:]] - running[offsets[:-1]] + lengths.astype(np.uint64))
 
 
 def _combined(columns: list[pa.Array], length: int) -> Hashes:
@@ -59,11 +59,11 @@ def _combined(columns: list[pa.Array], length: int) -> Hashes:
     for place, column in enumerate(columns):
         if column.null_count == length:
             continue
-        own = _mix(_hash(column) + np.uint64(int(_MULTIPLIER) * (place + 1) % 2**64))
+        own = mix(_hash(column) + np.uint64(int(_MULTIPLIER) * (place + 1) % 2**64))
         if column.null_count:
             own[column.is_null().to_numpy(zero_copy_only=False)] = 0
         total += own
-    return _mix(total)
+    return mix(total)
 
 
 def _hash(array: pa.Array) -> Hashes:
@@ -77,7 +77,7 @@ def _hash(array: pa.Array) -> Hashes:
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return hash_strings(array)
     numbers = array.view(pa.int64()) if pa.types.is_timestamp(kind) else array.cast(pa.int64())
-    return _mix(numbers.fill_null(0).to_numpy(zero_copy_only=False).astype(np.uint64))
+    return mix(numbers.fill_null(0).to_numpy(zero_copy_only=False).astype(np.uint64))
 
 
 def dialogue_hashes(columns: list[pa.Array]) -> Hashes:
@@ -126,7 +126,7 @@ def content_hash(keyed: Any) -> str:
     @batch_function(engine.DataType.uint64())
     def second(row_key: pa.Array) -> pa.Array:
         # Two sums of differently mixed hashes: 128 bits, and equal rows count as often as they occur.
-        return pa.array(_mix(row_key.to_numpy(zero_copy_only=False) ^ _NULL))
+        return pa.array(mix(row_key.to_numpy(zero_copy_only=False) ^ _NULL))
 
     sums = keyed.select(col("row_key").alias("a"), second(col("row_key")).alias("b"))
     found = sums.agg(col("a").sum(), col("b").sum(), col("a").count().alias("n")).to_pydict()

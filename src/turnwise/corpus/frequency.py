@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -12,7 +13,7 @@ from turnwise.corpus.engine import batch_function, daft
 from turnwise.corpus.fingerprint import hash_strings
 from turnwise.corpus.turn_arrays import keep_turns, split_turns
 
-__all__ = ["response_frequencies", "top_share", "utterance_counts"]
+__all__ = ["repeated_responses", "response_frequencies", "response_keys", "top_share", "utterance_counts"]
 
 
 def utterance_counts(table: Any) -> Any:
@@ -22,11 +23,20 @@ def utterance_counts(table: Any) -> Any:
     return texts.groupby("utterance").agg(col("utterance").count().alias("count"))
 
 
-def response_frequencies(table: Any) -> Any:
+def response_keys(texts: pa.Array) -> npt.NDArray[np.uint64]:
+    """The 64-bit hash of each trimmed, lower-case text: what `response_frequencies` names a response by."""
+    return hash_strings(pc.utf8_lower(pc.utf8_trim_whitespace(texts)))
+
+
+def response_frequencies(table: Any, *, first_turns: bool = False) -> Any:
     """A lazy Daft DataFrame (`response`, `count`) of the responses that occur more than once.
 
-    A response is a turn that follows another; it is named by the 64-bit hash of its trimmed, lower-case text
-    (`fingerprint.hash_strings`), so that the table stays small however long texts are. What is not in it occurs once.
+    A response is a turn that follows another; it is named by its `response_keys`, so that the table stays small however
+    long texts are. What is not in it occurs once.
+
+    Args:
+        table: A Daft DataFrame with the schema of the dialogue table.
+        first_turns: Count the first turns of dialogues too.
     """
     engine = daft()
     col, kinds = engine.col, engine.DataType
@@ -35,14 +45,19 @@ def response_frequencies(table: Any) -> Any:
     def responses(turns: pa.Array) -> pa.Array:
         offsets, flat = split_turns(turns)
         follows = np.ones(len(flat), bool)
-        follows[offsets[:-1][offsets[:-1] < len(flat)]] = False
+        if not first_turns:
+            follows[offsets[:-1][offsets[:-1] < len(flat)]] = False
         offsets, later = keep_turns(offsets, flat, follows)
-        folded = pc.utf8_lower(pc.utf8_trim_whitespace(later.field("text")))
-        return pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(hash_strings(folded)))
+        return pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(response_keys(later.field("text"))))
 
     hashed = table.select(responses(col("turns")).alias("response")).explode("response")
-    counted = hashed.where(col("response").not_null()).groupby("response").agg(col("response").count().alias("count"))
-    return counted.where(col("count") > 1)
+    return repeated_responses(hashed.where(col("response").not_null()))
+
+
+def repeated_responses(keyed: Any) -> Any:
+    """The keys (`response`) that occur more than once, and how often (`count`)."""
+    col = daft().col
+    return keyed.groupby("response").agg(col("response").count().alias("count")).where(col("count") > 1)
 
 
 def top_share(counts: list[int], share: float = 0.01) -> float:

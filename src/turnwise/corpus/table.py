@@ -17,7 +17,7 @@ from turnwise.corpus.fingerprint import content_hash, with_row_keys
 from turnwise.corpus.schema import ARROW_SCHEMA, SCHEMA_VERSION
 from turnwise.errors import TurnwiseError
 
-__all__ = ["Manifest", "TableWriter", "count_by_source", "read_manifest", "read_table"]
+__all__ = ["Manifest", "TableWriter", "count_by_source", "engine_versions", "read_manifest", "read_table"]
 
 MANIFEST = "manifest.json"
 _PARTIAL = ".partial"
@@ -25,7 +25,8 @@ ACCOMPANYING = ("frequencies", ".work")
 """Folders that commands may keep beside a table's files."""
 
 
-def _versions() -> dict[str, str]:
+def engine_versions() -> dict[str, str]:
+    """The versions of Turnwise, Python and the data engine."""
     packages = ("daft", "pyarrow")
     found = {package: metadata.version(package) for package in packages}
     return {"turnwise": turnwise.__version__, "python": platform.python_version(), **found}
@@ -52,7 +53,7 @@ class Manifest(BaseModel):
     content_hash: str
     command: str
     counts: dict[str, Any] = Field(default_factory=dict)
-    versions: dict[str, str] = Field(default_factory=_versions)
+    versions: dict[str, str] = Field(default_factory=engine_versions)
 
 
 def read_manifest(folder: str | Path) -> Manifest:

@@ -1,0 +1,134 @@
+"""Rows in buckets to shards in shuffled order.
+
+Daft writes each row to the bucket of its range of the order, streaming; here one bucket after the other is sorted and
+appended. That is a global sort that never holds more than a bucket.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+__all__ = ["TEXTS_PER_BUCKET", "bucket_count", "write_shards"]
+
+TEXTS_PER_BUCKET = 500_000
+"""Turns of contexts, and replies: some 50 MB, which is held a few times over."""
+MOST_BUCKETS = 2_000
+"""Each worker has a file open for each bucket."""
+SHARD_BYTES = 256 * 2**20
+"""Of text in memory; dialogue takes about a third of that on disk."""
+SHARD_ROWS = 1_000_000
+ROWS_PER_ROW_GROUP = 50_000
+
+_NARROW = {"context": pa.list_(pa.string()), "reply": pa.string(), "negative": pa.string(), "source": pa.string()}
+
+
+def bucket_count(texts: int, groups: int = 1) -> int:
+    """How many buckets each group with so many texts is spread over.
+
+    Example:
+        >>> bucket_count(0), bucket_count(2_000_000), bucket_count(10**10, groups=2)
+        (1, 4, 1000)
+    """
+    return min(max(1, -(-texts // TEXTS_PER_BUCKET)), max(1, MOST_BUCKETS // groups))
+
+
+def _bucket(folder: Path, number: int, one_per_text: bool) -> pa.Table | None:
+    """The rows of a bucket in order."""
+    files = sorted((folder / f"bucket={number}").glob("*.parquet"))
+    if not files:
+        return None
+    rows = pa.concat_tables([pq.read_table(file, partitioning=None) for file in files])
+    # The source decides which of several equal rows comes first, and stays when only one does.
+    rows = rows.take(pc.sort_indices(rows, [("order", "ascending"), ("source", "ascending")]))
+    if one_per_text:
+        order = rows["order"].to_numpy()
+        first = np.ones(len(order), bool)
+        first[1:] = order[1:] != order[:-1]
+        rows = rows.filter(pa.array(first))
+    return rows.drop_columns([name for name in ("order", "bucket", "response") if name in rows.column_names])
+
+
+def _narrow(rows: pa.Table) -> pa.Table:
+    """Daft's wide types as the ones that everything else reads without asking."""
+    schema = pa.schema([(field.name, _NARROW.get(field.name, field.type)) for field in rows.schema])
+    return rows.cast(schema).combine_chunks()
+
+
+class _Shards:
+    """A growing row of Parquet files."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._writer: pq.ParquetWriter | None = None
+        self._files = self._rows = self._bytes = 0
+
+    def append(self, rows: pa.Table) -> None:
+        """Write one row group; a new file begins when the last one is full."""
+        if self._writer is None:
+            path = self._folder / f"part-{self._files:05}.parquet"
+            # Dictionaries of texts that hardly repeat would only cost time.
+            self._writer = pq.ParquetWriter(path, rows.schema, compression="zstd", use_dictionary=["source"])
+            self._files += 1
+        self._writer.write_table(rows, row_group_size=ROWS_PER_ROW_GROUP)
+        self._rows += len(rows)
+        self._bytes += rows.nbytes
+        if self._rows >= SHARD_ROWS or self._bytes >= SHARD_BYTES:
+            self.close()
+
+    def close(self) -> None:
+        """Finish the file that is being written."""
+        if self._writer is not None:
+            self._writer.close()
+        self._writer, self._rows, self._bytes = None, 0, 0
+
+
+def _pieces(rows: pa.Table, columns: list[str]) -> Iterator[pa.Table]:
+    for start in range(0, len(rows), ROWS_PER_ROW_GROUP):
+        yield _narrow(rows.slice(start, ROWS_PER_ROW_GROUP).select(columns))
+
+
+def write_shards(
+    buckets: Path,
+    numbers: range,
+    out: Path,
+    columns: list[str],
+    *,
+    one_per_text: bool = False,
+    limit: int | None = None,
+    on_bucket: Callable[[], None] = lambda: None,
+) -> dict[str, int]:
+    """Sort the buckets of a group and write them as Parquet files.
+
+    Args:
+        buckets: The folder of ``bucket=NUMBER`` folders.
+        numbers: The group's buckets, in order.
+        out: The folder for the files.
+        columns: The columns to write.
+        one_per_text: Of rows with the same place in the order only one is kept.
+        limit: No more rows than this; the order is random, so they are a sample.
+        on_bucket: Called after each bucket.
+
+    Returns:
+        The number of rows of each source.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    shards, counts = _Shards(out), Counter[str]()
+    for number in numbers:
+        left = None if limit is None else limit - counts.total()
+        rows = None if left == 0 else _bucket(buckets, number, one_per_text)
+        if rows is not None:
+            rows = rows.slice(0, left)
+            found = pc.value_counts(rows["source"])
+            counts.update(dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True)))
+            for piece in _pieces(rows, columns):
+                shards.append(piece)
+        on_bucket()
+    shards.close()
+    return dict(sorted(counts.items()))
