@@ -47,6 +47,8 @@ PUBLIC = {
         "ResponseContrast",
         "Sum",
         "small_transformer",
+    ],
+    "turnwise.training": ["Recipe", "TrainResult", "load_recipe", "recipe_names", "recipe_text", "train"],
     "turnwise.views": [
         "Consecutive",
         "ContextResponse",

@@ -14,7 +14,7 @@ from rich.console import Console
 from turnwise.errors import TurnwiseError
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from rich.progress import Progress, TaskID
 
 __all__ = [
     "bytes_progress",
@@ -24,6 +24,7 @@ __all__ = [
     "fail",
     "parse_mapping",
     "polling",
+    "share_progress",
     "split_names",
 ]
 
@@ -98,6 +99,37 @@ def count_progress() -> Progress:
         transient=True,
         disable=not _errors.is_terminal,
     )
+
+
+@contextmanager
+def share_progress() -> Iterator[Callable[[str, float, str], None]]:
+    """A bar for the part of a step that is done; call what it gives with the step, the part and a note."""
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    with Progress(*columns, console=_errors, transient=True, disable=not _errors.is_terminal) as progress:
+        bars: dict[str, TaskID] = {}
+
+        def show(step: str, part: float, note: str) -> None:
+            if step not in bars:
+                bars[step] = progress.add_task(step, total=1.0, note="")
+            progress.update(bars[step], completed=part, note=note)
+
+        yield show
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import sys
 import typer
 
 from turnwise import __version__
-from turnwise.cli import convert, data, evaluate, inspect, prepare
+from turnwise.cli import convert, data, evaluate, inspect, prepare, train
 from turnwise.cli.console import console, fail
 from turnwise.errors import TurnwiseError
 
@@ -26,6 +26,8 @@ app.command("convert")(convert.convert)
 app.command("inspect")(inspect.inspect)
 app.command("prepare")(prepare.prepare)
 app.command("evaluate")(evaluate.evaluate)
+app.command("train")(train.train)
+app.command("init-config")(train.init_config)
 app.add_typer(data.app, name="data")
 
 

@@ -233,6 +233,8 @@ def folder_fingerprint(folder: Path) -> str:
     """A hash of everything in the folder that can change a vector."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
+        if path.relative_to(folder).parts[0] == "training":  # How it was made does not change what it is.
+            continue
         if path.suffix in (".json", ".safetensors", ".txt", ".model"):
             digest.update(str(path.relative_to(folder)).encode())
             digest.update(path.read_bytes())

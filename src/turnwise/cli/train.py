@@ -1,0 +1,102 @@
+"""`turnwise train` and `turnwise init-config`: from conversations to an encoder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from turnwise.cli.console import console, share_progress
+from turnwise.errors import TurnwiseError
+
+if TYPE_CHECKING:
+    from turnwise.training import TrainResult
+
+__all__ = ["init_config", "train"]
+
+
+def init_config(recipe: str = typer.Argument("dse", help="Which recipe; an unknown name lists them.")) -> None:
+    """Print a commented recipe to change and train with.
+
+    [bold]Example[/]
+
+    turnwise init-config dse > my.yaml && turnwise train my.yaml runs/corpus --start my-model/ --out runs/model
+    """
+    from turnwise.training.recipe import recipe_text
+
+    typer.echo(recipe_text(recipe), nl=False)
+
+
+def _changes(given: list[str]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in given]
+    wrong = next((path for path, equals, _ in pairs if not equals), None)
+    if wrong is not None:
+        raise TurnwiseError(f"--set {wrong}: no value", "write it as --set stages.0.batch_size=256")
+    return {path: value for path, _, value in pairs}
+
+
+def _validation(choice: str | None) -> Any:
+    """What scores a model on the way: the benchmarks' validation splits, a table of conversations, or nothing."""
+    from turnwise.benchmarks.validation import benchmark_score, reply_score
+
+    if choice in (None, "none"):
+        return None
+    return benchmark_score() if choice == "benchmarks" else reply_score(Path(str(choice)))
+
+
+def train(
+    recipe: str = typer.Argument(..., help="A recipe's name (dse, wmdc-heads, ...) or a YAML file."),
+    tables: list[Path] = typer.Argument(..., help="Folders of dialogue tables, as 'turnwise prepare' writes them."),
+    out: Path = typer.Option(..., help="The new model's folder."),
+    start: Path | None = typer.Option(None, help="The model to start from; the recipe's own if not given."),
+    minutes: float | None = typer.Option(None, help="Train for so long instead of the recipe's epochs."),
+    change: list[str] = typer.Option([], "--set", help="Change a place of the recipe: stages.0.batch_size=256."),
+    validation: str | None = typer.Option(
+        None, help="What decides which checkpoint is best: a dialogue table kept apart, or 'benchmarks'."
+    ),
+    resume: bool = typer.Option(False, help="Go on where a run into this folder broke off."),
+) -> None:
+    """Train an encoder on conversations, without labels.
+
+    Stopped at any moment, the same command with --resume goes on.
+
+    [bold]Examples[/]
+
+    turnwise train wmdc-heads runs/corpus --start all-MiniLM-L6-v2/ --out runs/model --minutes 30
+
+    turnwise train my.yaml runs/corpus --out runs/model --set stages.0.encoder_rate=3e-5 --resume
+
+    torchrun --nproc-per-node 8 --no-python turnwise train dse runs/corpus --start my-model/ --out runs/model
+    """
+    from turnwise.training import load_recipe
+    from turnwise.training import train as run
+
+    changes = _changes(change)
+    if start is not None:
+        changes["model.start"] = str(start)
+    wanted = load_recipe(recipe, changes)
+    with share_progress() as show:
+        result = run(
+            wanted,
+            tables,
+            out,
+            minutes=minutes,
+            resume=resume,
+            validate=_validation(validation),
+            on_progress=show,
+        )
+    _summary(result)
+
+
+def _summary(result: TrainResult) -> None:
+    console.print(
+        f"{result.steps:,} steps, {result.pairs:,} pairs, {result.tokens:,} tokens in {result.minutes:.1f} minutes"
+    )
+    if result.curve:
+        best = max(result.curve, key=lambda point: point["score"])
+        console.print(
+            f"Validation: {result.curve[0]['score']:.2f} at first, {best['score']:.2f} at step {best['step']}"
+        )
+    console.print(f"The model: {result.folder}", markup=False)
+    console.print(f"Next: turnwise evaluate {result.folder} --suite quick", markup=False)

@@ -1,0 +1,76 @@
+"""How far a run is, in steps or in minutes, and what that means for the learning rate."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Budget", "rate_factor"]
+
+
+@dataclass
+class Budget:
+    """A number of steps, or of minutes of training.
+
+    Evaluation and saving do not count as minutes: arms of a study that look at validation more often do not train less.
+
+    Attributes:
+        steps: How many steps, unless minutes are given.
+        minutes: How many minutes instead.
+        spent: Seconds of training so far, those before an interruption included.
+        tokens: Tokens of this process so far, padding left out.
+    """
+
+    steps: int
+    minutes: float | None = None
+    spent: float = 0.0
+    tokens: int = 0
+    _since: float | None = None
+
+    def start_clock(self) -> None:
+        """Training goes on."""
+        self._since = time.monotonic()
+
+    def stop_clock(self) -> None:
+        """Training pauses: for an evaluation, a checkpoint, or at the end."""
+        if self._since is not None:
+            self.spent += time.monotonic() - self._since
+            self._since = None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of training so far."""
+        return self.spent + (time.monotonic() - self._since if self._since is not None else 0.0)
+
+    def progress(self, step: int) -> float:
+        """The part that is done, from 0 to 1.
+
+        Example:
+            >>> Budget(steps=200).progress(50)
+            0.25
+        """
+        done = step / self.steps if self.minutes is None else self.seconds / (60 * self.minutes)
+        return min(done, 1.0)
+
+
+def rate_factor(schedule: Literal["constant", "linear", "onecycle"], warmup: float, progress: float) -> float:
+    """What the learning rate is multiplied with.
+
+    Example:
+        >>> rate_factor("linear", 0.1, 0.05), rate_factor("linear", 0.0, 0.75), rate_factor("onecycle", 0.0, 0.3)
+        (0.5, 0.25, 1.0)
+    """
+    if schedule == "onecycle":
+        # Smith and Topin (2019) as in PyTorch: 30 % up from 1/25 of the rate, then down to almost nothing, by cosines.
+        if progress < 0.3:
+            return _between(1 / 25, 1.0, progress / 0.3)
+        return _between(1.0, 1 / 250_000, (progress - 0.3) / 0.7)
+    if progress < warmup:
+        return progress / warmup
+    return 1.0 if schedule == "constant" else (1 - progress) / (1 - warmup)
+
+
+def _between(start: float, end: float, part: float) -> float:
+    return end + (start - end) * (1 + math.cos(math.pi * part)) / 2

@@ -1,0 +1,54 @@
+"""Heads that stay: one encoder, three ways to look at text, in an ordinary SentenceTransformer folder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Router
+from torch import nn
+
+from turnwise.objectives import ContextReplyHeads
+
+__all__ = ["keep_heads", "without_heads"]
+
+
+def _modules(head: nn.Module) -> list[Any]:
+    """A head as modules that every installation of sentence-transformers can load."""
+    layers = list(head.children()) if isinstance(head, nn.Sequential) else [head]
+    found: list[Any] = []
+    for place, layer in enumerate(layers):
+        if isinstance(layer, nn.Linear):
+            after = layers[place + 1] if place + 1 < len(layers) else None
+            activation = None if after is None or isinstance(after, nn.Linear) else after
+            found.append(
+                Dense(
+                    layer.in_features,
+                    layer.out_features,
+                    bias=layer.bias is not None,
+                    activation_function=activation,
+                    init_weight=layer.weight.data.clone(),
+                    init_bias=None if layer.bias is None else layer.bias.data.clone(),
+                )
+            )
+    return [*found, Normalize()]
+
+
+def without_heads(model: SentenceTransformer) -> SentenceTransformer:
+    """The encoder alone, if the model has kept heads: what further training starts from."""
+    modules = [module for module in model if not isinstance(module, Router)]
+    return model if len(modules) == len(model) else SentenceTransformer(modules=modules, device=str(model.device))
+
+
+def keep_heads(model: SentenceTransformer, heads: ContextReplyHeads) -> SentenceTransformer:
+    """A model whose `encode` is that of the encoder, `encode_query` adds the context head, `encode_document` the other.
+
+    Args:
+        model: The trained encoder.
+        heads: Its two heads.
+    """
+    router = Router(
+        {"query": _modules(heads.context), "document": _modules(heads.reply), "meaning": [Normalize()]},
+        default_route="meaning",
+    )
+    return SentenceTransformer(modules=[*model, router], device=str(model.device))

@@ -1,0 +1,239 @@
+"""A recipe: everything that decides a training run, as one commented YAML file."""
+
+from __future__ import annotations
+
+import difflib
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from turnwise.errors import TurnwiseError
+from turnwise.runtime.context_format import ContextFormat
+from turnwise.views import ViewOptions
+
+__all__ = ["ModelOptions", "Objective", "Recipe", "Stage", "load_recipe", "recipe_names", "recipe_text"]
+
+
+class _Options(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Shape(_Options):
+    """How large a network is."""
+
+    layers: int = Field(4, ge=1)
+    width: int = Field(256, ge=8)
+    heads: int = Field(4, ge=1)
+
+
+class ModelOptions(_Options):
+    """What training starts from, and which of it is trained.
+
+    Attributes:
+        start: The folder of a SentenceTransformer.
+        random: The shape of a network with random weights instead, over the start's words.
+        max_length: Tokens of a text in training. The saved model reads as many as the start did.
+        context: How the turns of a context become one text.
+        freeze_embeddings: Whether the word embeddings stay as they are.
+        freeze_layers: So many of the lowest layers stay as they are.
+        dropout: In all layers; 0 unless the method needs it, since it halves the speed on a CPU.
+    """
+
+    start: str | None = None
+    random: Shape | None = None
+    max_length: int = Field(32, ge=4)
+    context: ContextFormat = ContextFormat()
+    freeze_embeddings: bool = True
+    freeze_layers: int = Field(0, ge=0)
+    dropout: float = Field(0.0, ge=0, lt=1)
+
+
+class _Contrastive(_Options):
+    temperature: float = Field(0.05, gt=0)
+    mask: Literal["text", "none"] = "text"
+
+
+class HardNegative(_Contrastive):
+    """DSE's loss."""
+
+    kind: Literal["hard_negative"]
+    weighting: Literal["outside", "inside", "none"] = "outside"
+    head: Literal["mlp", "linear", "context-reply", "none"] = "mlp"
+
+
+class NTXent(_Contrastive):
+    """NT-Xent over both sides, or from one side to the other."""
+
+    kind: Literal["nt_xent"]
+    form: Literal["simclr", "symmetric", "forward"] = "simclr"
+    head: Literal["mlp", "linear", "context-reply", "none"] = "none"
+
+
+class InverseFrequency(_Contrastive):
+    """WMDC's loss; a head for each group of the view."""
+
+    kind: Literal["inverse_frequency"]
+    head: Literal["mlp", "linear", "context-reply", "none"] = "linear"
+
+
+class ResponseContrast(_Contrastive):
+    """TOD-BERT's loss, with so much masked-language loss on contexts added."""
+
+    kind: Literal["response_contrast"]
+    temperature: float = Field(1.0, gt=0)
+    similarity: Literal["dot", "cosine"] = "dot"
+    pooling: Literal["cls", "model"] = "cls"
+    masked_language_weight: float = Field(1.0, ge=0)
+
+
+class MaskedLanguage(_Options):
+    """Masked words, and perhaps whether a turn follows another."""
+
+    kind: Literal["masked_language"]
+    probability: float = Field(0.15, gt=0, lt=1)
+    next_sentence: bool = False
+
+
+Objective = Annotated[
+    HardNegative | NTXent | InverseFrequency | ResponseContrast | MaskedLanguage, Field(discriminator="kind")
+]
+
+
+class Stage(_Options):
+    """One view, one objective, one schedule; a recipe may have several, one after another.
+
+    Attributes:
+        view: What counts as a positive.
+        objective: The loss.
+        source_weights: How often a source's rows are taken; 1 if not named.
+        limit: At most so many rows of each group of the view.
+        batch_size: Pairs a step and process: all others of the batch are negatives.
+        mini_batch_size: Texts whose activations are in memory at a time, for batches that do not fit.
+        encoder_rate: Learning rate of the encoder.
+        head_rate: Learning rate of what the objective adds to it.
+        schedule: `constant`, `linear` to zero, or `onecycle` (up to the rate and down to nothing).
+        warmup: The part of the run in which the rate rises, for `constant` and `linear`.
+        weight_decay: Of AdamW.
+        max_gradient_norm: Longer gradients are cut to this; 0 for never.
+        epochs: Passes over the view, unless `steps` or a time is given.
+        steps: Steps instead of passes.
+    """
+
+    view: ViewOptions
+    objective: Objective
+    source_weights: dict[str, float] = Field(default_factory=dict)
+    limit: int | None = Field(None, ge=1)
+    batch_size: int = Field(128, ge=2)
+    mini_batch_size: int | None = Field(None, ge=1)
+    encoder_rate: float = Field(2e-5, ge=0)
+    head_rate: float = Field(3e-4, gt=0)
+    schedule: Literal["constant", "linear", "onecycle"] = "constant"
+    warmup: float = Field(0.0, ge=0, lt=1)
+    weight_decay: float = Field(0.0, ge=0)
+    max_gradient_norm: float = Field(0.0, ge=0)
+    epochs: float = Field(1.0, gt=0)
+    steps: int | None = Field(None, ge=1)
+
+
+class Recipe(_Options):
+    """All that decides a run.
+
+    Attributes:
+        name: Of the method.
+        model: What it starts from.
+        stages: What is done, in this order.
+        keep_heads: Whether the context head and the reply head of the last stage stay in the model.
+        seed: For the order of the data and everything random.
+        bf16: Whether to compute in bfloat16.
+        evaluate_every: Steps between two looks at validation; 0 for none but the last.
+        save_every: Steps between two checkpoints.
+        report_to: Where curves go: tensorboard, or any other that transformers knows, or none.
+    """
+
+    name: str
+    model: ModelOptions = ModelOptions()
+    stages: list[Stage] = Field(min_length=1)
+    keep_heads: bool = False
+    seed: int = 0
+    bf16: bool = True
+    evaluate_every: int = Field(0, ge=0)
+    save_every: int = Field(500, ge=1)
+    report_to: str = "tensorboard"
+
+
+def recipe_names() -> list[str]:
+    """The recipes that come with Turnwise."""
+    folder = resources.files("turnwise") / "recipes"
+    return sorted(path.name.removesuffix(".yaml") for path in folder.iterdir() if path.name.endswith(".yaml"))
+
+
+def recipe_text(name: str) -> str:
+    """A recipe that comes with Turnwise, with its comments.
+
+    Example:
+        >>> "kind: consecutive" in recipe_text("dse")
+        True
+    """
+    if name not in recipe_names():
+        near = difflib.get_close_matches(name, recipe_names(), 2)
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        raise TurnwiseError(f"there is no recipe {name!r}", f"{hint}there are {', '.join(recipe_names())}")
+    return (resources.files("turnwise") / "recipes" / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+def _set(tree: Any, path: str, value: str) -> None:
+    """Change one place of a recipe, named by its path: `stages.0.batch_size`."""
+    *parents, last = path.split(".")
+    try:
+        for part in parents:
+            tree = tree[int(part)] if isinstance(tree, list) else tree.setdefault(part, {})
+        parsed = _number(yaml.safe_load(value))
+        if isinstance(tree, list):
+            tree[int(last)] = parsed
+        else:
+            tree[last] = parsed
+    except (KeyError, IndexError, ValueError, AttributeError, TypeError) as error:
+        raise TurnwiseError(f"--set {path}: there is no such place", "name it as stages.0.batch_size=256") from error
+
+
+def _number(value: Any) -> Any:
+    """YAML reads 2e-5 as text; people mean a number."""
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            return value
+    return value
+
+
+def load_recipe(source: str, changes: dict[str, str] | None = None) -> Recipe:
+    """A recipe by name or from a YAML file, with some places changed.
+
+    Args:
+        source: The name of a recipe that comes with Turnwise, or a file.
+        changes: New values by path, as `--set` gives them.
+
+    Raises:
+        TurnwiseError: If it is no recipe; the message names the place.
+    """
+    path = Path(source)
+    from_file = path.suffix in (".yaml", ".yml")
+    if from_file and not path.is_file():
+        raise TurnwiseError(f"{source} is no file", "'turnwise init-config dse' prints a recipe to start from")
+    try:
+        tree = yaml.safe_load(path.read_text(encoding="utf-8") if from_file else recipe_text(source))
+    except yaml.YAMLError as error:
+        raise TurnwiseError(f"{source} is no YAML ({str(error).splitlines()[0]})", "check its indentation") from error
+    for place, value in (changes or {}).items():
+        _set(tree, place, value)
+    try:
+        return TypeAdapter(Recipe).validate_python(tree)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise TurnwiseError(
+            f"{source}, {place}: {first['msg']}", "'turnwise init-config' shows what may stand there"
+        ) from error

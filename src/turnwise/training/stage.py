@@ -1,0 +1,278 @@
+"""One stage of a run: its view, its losses, its trainer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from turnwise.errors import TurnwiseError
+from turnwise.objectives import small_transformer
+from turnwise.runtime.context_format import ContextFormat
+from turnwise.runtime.encoder import SentenceTransformerEncoder, load_encoder
+from turnwise.training.budget import Budget
+from turnwise.training.distributed import is_first_process, processes
+from turnwise.training.losses import added_parameters, build_losses, trained_heads
+from turnwise.training.recipe import InverseFrequency, Recipe, Stage
+from turnwise.views import ContextResponse, LabelledPairs, build_view, load_view
+
+if TYPE_CHECKING:
+    from turnwise.training.run import Progress, TrainResult, Validate
+
+__all__ = ["StageRun", "load_start"]
+
+MARKS = ["[USR]", "[SYS]"]
+FINISHED = "finished.json"
+_NEVER = 10_000_000
+_HEADS = r"^(?!(?:.*\.)?model\.)"
+"""Matches the names of parameters that do not belong to the encoder."""
+
+
+def load_start(recipe: Recipe) -> Any:
+    """The model that training starts from, frozen where the recipe says so."""
+    from torch import nn
+
+    from turnwise.training.heads import without_heads
+
+    options = recipe.model
+    if options.start is None:
+        raise TurnwiseError(f"the recipe {recipe.name!r} does not say what to start from", "give --start FOLDER")
+    encoder = load_encoder(options.start)
+    assert isinstance(encoder, SentenceTransformerEncoder)
+    model = without_heads(encoder.model)
+    if options.random:
+        shape = options.random
+        model = small_transformer(model.tokenizer, layers=shape.layers, width=shape.width, heads=shape.heads)
+    network: Any = model[0]
+    network = network.auto_model
+    for module in model.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = options.dropout
+    if getattr(network, "pooler", None) is not None:
+        network.pooler.requires_grad_(False)  # Nothing is learned from it, and processes would wait for its gradient.
+    _add_marks(recipe, model)
+    if options.freeze_embeddings:
+        network.get_input_embeddings().requires_grad_(False)
+    layers = list(network.encoder.layer) if options.freeze_layers else []
+    for layer in layers[: options.freeze_layers]:
+        layer.requires_grad_(False)
+    return model
+
+
+def _add_marks(recipe: Recipe, model: Any) -> None:
+    """Marks of speakers are words of their own, and have to be learned."""
+    if not any(isinstance(stage.view, ContextResponse) for stage in recipe.stages):
+        return
+    if recipe.model.freeze_embeddings:
+        raise TurnwiseError("marks of speakers need trained embeddings", "set model.freeze_embeddings to false")
+    model.tokenizer.add_tokens(MARKS, special_tokens=True)
+    model[0].auto_model.resize_token_embeddings(len(model.tokenizer), mean_resizing=False)
+
+
+class StageRun:
+    """The run of one stage.
+
+    Args:
+        recipe: The whole recipe.
+        stage: This stage of it.
+        model: The encoder, trained in place.
+        context: How contexts become text.
+        folder: Where its view and checkpoints go.
+        minutes: How long it trains, if not for so many steps.
+        validate: Scores a model.
+        on_progress: Called with what is being done, the part that is done, and a note.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        stage: Stage,
+        model: Any,
+        context: ContextFormat,
+        folder: Path,
+        minutes: float | None,
+        validate: Validate | None,
+        on_progress: Progress,
+    ) -> None:
+        self._recipe, self._stage, self._model, self._context = recipe, stage, model, context
+        self._folder, self._minutes = folder, minutes
+        self._validate, self._on_progress = validate, on_progress
+
+    def train(self, tables: Sequence[Path], resume: bool, result: TrainResult) -> dict[str, Any]:
+        """Train, add to the result, and return the losses with what they learned."""
+        import torch
+
+        from turnwise.training.trainer import last_checkpoint
+
+        torch.manual_seed(self._recipe.seed)  # The first weights of heads.
+        self._model.max_seq_length = self._recipe.model.max_length
+        data = self._data(tables, result)
+        losses = build_losses(self._model, self._stage, list(data))
+        finished = self._folder / FINISHED
+        trainer, budget = self._trainer(data, losses)
+        if resume and finished.exists():
+            trainer._load_from_checkpoint(str(self._folder / "finished"))
+            _add(result, json.loads(finished.read_text(encoding="utf-8")))
+            return losses
+        checkpoint = last_checkpoint(self._folder) if resume else None
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        budget.stop_clock()
+        steps = trainer.state.global_step
+        done = {
+            "steps": steps,
+            "pairs": steps * self._stage.batch_size * processes(),
+            "tokens": budget.tokens,
+            "minutes": budget.seconds / 60,
+            "curve": _curve(trainer.state.log_history),
+        }
+        _add(result, done)
+        if is_first_process():
+            trainer._save(str(self._folder / "finished"))
+            finished.write_text(json.dumps(done) + "\n", encoding="utf-8")
+        return losses
+
+    def _data(self, tables: Sequence[Path], result: TrainResult) -> dict[str, Any]:
+        """The dataset of each group of the view, its rows turned into text as they are read."""
+        stage = self._stage
+        if isinstance(stage.view, LabelledPairs):
+            raise TurnwiseError("labelled pairs come from files, not from a table", "build the view in Python")
+        place = self._folder / "view"
+        manifest = build_view(
+            list(tables),
+            place,
+            stage.view,
+            seed=self._recipe.seed,
+            source_weights=stage.source_weights or None,
+            limit=stage.limit,
+            on_progress=lambda step, part: self._on_progress(step, part, ""),
+        )
+        for counts in manifest.rows.values():
+            for source, count in counts.items():
+                result.rows[source] = result.rows.get(source, 0) + count
+        transform = self._to_text("reply" in manifest.columns)
+        found = {group: load_view(place, group).with_transform(transform) for group in manifest.rows}
+        small = next((group for group, rows in found.items() if len(rows) < stage.batch_size * processes()), None)
+        if small is not None:
+            raise TurnwiseError(
+                f"there are {len(found[small]):,} training pairs{f' in {small}' if small else ''}, fewer than a batch",
+                "use more conversations, or --set stages.0.batch_size to less",
+            )
+        return found
+
+    def _to_text(self, replies: bool) -> Callable[[dict[str, list[Any]]], dict[str, list[Any]]]:
+        tokenizer = self._model.tokenizer
+        limit, token = self._recipe.model.max_length, tokenizer.sep_token
+        counted = isinstance(self._stage.objective, InverseFrequency)
+
+        def length(text: str) -> int:
+            return len(tokenizer.tokenize(text))
+
+        def transform(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
+            contexts = [
+                turns[0] if len(turns) == 1 else self._context.apply(turns, length, limit, token)
+                for turns in rows["context"]
+            ]
+            columns: dict[str, list[Any]] = {"context": contexts}
+            if replies:
+                columns["reply"] = list(rows["reply"])
+            if counted:
+                columns["label"] = [float(count) for count in rows["frequency"]]
+            return columns
+
+        return transform
+
+    def _trainer(self, data: dict[str, Any], losses: dict[str, Any]) -> tuple[Any, Budget]:
+        from datasets import DatasetDict
+
+        from turnwise.training.trainer import DialogueTrainer, Pace, Validation
+
+        rows = sum(len(part) // (self._stage.batch_size * processes()) for part in data.values())
+        steps = self._stage.steps or max(1, round(self._stage.epochs * rows))
+        budget = Budget(steps, self._minutes)
+        validation = None
+        if self._validate is not None:
+            scored = self._validate
+
+            def score(model: Any) -> dict[str, float]:
+                return {**scored(self._whole(model, losses)), "minutes": budget.seconds / 60}
+
+            validation = Validation(score)
+
+        def on_step(step: int, part: float, loss: float | None) -> None:
+            rate = step * self._stage.batch_size * processes() / max(budget.seconds, 1e-6)
+            note = f"step {step:,}, {rate:,.0f} pairs/s" + (f", loss {loss:.3f}" if loss is not None else "")
+            self._on_progress("training", part, note)
+
+        trainer = DialogueTrainer(
+            stage=self._stage,
+            budget=budget,
+            losses=losses,
+            model=self._model,
+            args=self._arguments(steps if self._minutes is None else _NEVER, bool(added_parameters(losses))),
+            train_dataset=DatasetDict(data) if len(data) > 1 else next(iter(data.values())),
+            evaluator=validation,
+            callbacks=[Pace(budget, on_step)],
+        )
+        return trainer, budget
+
+    def _whole(self, model: Any, losses: dict[str, Any]) -> Any:
+        """The model as it will be saved, with its heads if they are kept."""
+        from turnwise.training.heads import keep_heads
+
+        heads = trained_heads(losses)
+        return keep_heads(model, heads) if self._recipe.keep_heads and heads is not None else model
+
+    def _arguments(self, steps: int, heads: bool) -> Any:
+        import torch
+        from sentence_transformers import SentenceTransformerTrainingArguments
+
+        from turnwise.training.sampling import BlockShuffle
+
+        recipe, stage = self._recipe, self._stage
+        looks = self._validate is not None and recipe.evaluate_every > 0
+        return SentenceTransformerTrainingArguments(
+            output_dir=str(self._folder),
+            max_steps=steps,
+            per_device_train_batch_size=stage.batch_size,
+            learning_rate=stage.encoder_rate,
+            learning_rate_mapping={_HEADS: stage.head_rate} if heads else {},
+            weight_decay=stage.weight_decay,
+            max_grad_norm=stage.max_gradient_norm,
+            bf16=recipe.bf16,
+            use_cpu=not torch.cuda.is_available(),
+            batch_sampler=BlockShuffle,
+            eval_strategy="steps" if looks else "no",
+            eval_steps=recipe.evaluate_every or None,
+            save_steps=recipe.evaluate_every if looks else recipe.save_every,
+            save_total_limit=2,
+            load_best_model_at_end=looks,
+            metric_for_best_model="eval_score" if looks else None,
+            greater_is_better=True if looks else None,
+            logging_steps=10,
+            report_to=[recipe.report_to] if recipe.report_to != "none" else [],
+            disable_tqdm=True,
+            seed=recipe.seed,
+            dataloader_drop_last=True,
+        )
+
+
+def _curve(history: Sequence[dict[str, float]]) -> list[dict[str, float]]:
+    """The validation scores of a trainer's log."""
+    points = []
+    for entry in history:
+        scores = {name.removeprefix("eval_"): value for name, value in entry.items() if name.startswith("eval_")}
+        if "score" in scores:
+            points.append({"step": entry["step"], **{k: v for k, v in scores.items() if not k.endswith(_TIMES)}})
+    return points
+
+
+_TIMES = ("runtime", "per_second")
+
+
+def _add(result: TrainResult, done: dict[str, Any]) -> None:
+    result.steps += done["steps"]
+    result.pairs += done["pairs"]
+    result.tokens += done["tokens"]
+    result.minutes += done["minutes"]
+    result.curve += done["curve"]

@@ -1,0 +1,157 @@
+"""sentence-transformers' trainer, with what it lacks: the heads of losses in checkpoints, and a budget in minutes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from sentence_transformers import SentenceTransformerTrainer
+from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
+from torch import nn
+from transformers import TrainerCallback
+
+from turnwise.training.budget import Budget, rate_factor
+from turnwise.training.losses import added_parameters
+from turnwise.training.recipe import Stage
+
+__all__ = ["DialogueTrainer", "Pace", "Validation", "last_checkpoint"]
+
+HEADS, COMPLETE, CLOCK = "heads.safetensors", "complete", "clock.json"
+
+
+class Validation(SentenceEvaluator):
+    """A callable that scores a model, as an evaluator of sentence-transformers."""
+
+    def __init__(self, score: Callable[[Any], dict[str, float]]) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._score = score
+        self.primary_metric = "score"
+
+    def __call__(
+        self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
+    ) -> dict[str, float]:
+        """Its scores; `score` decides which checkpoint is best."""
+        del output_path, epoch, steps
+        training = model.training
+        model.eval()
+        try:
+            return self._score(model)
+        finally:
+            model.train(training)
+
+
+class DialogueTrainer(SentenceTransformerTrainer):
+    """The trainer of one stage.
+
+    Args:
+        stage: Its options.
+        budget: How long it trains.
+        losses: The loss of each group.
+        options: What sentence-transformers' trainer takes.
+    """
+
+    def __init__(self, *, stage: Stage, budget: Budget, losses: dict[str, nn.Module], **options: Any) -> None:
+        self._stage = stage
+        self._budget = budget
+        self._losses = losses
+        super().__init__(loss=losses if len(losses) > 1 else next(iter(losses.values())), **options)
+
+    def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
+        """Nothing: Turnwise writes the card."""
+
+    def create_scheduler(self, num_training_steps: int, optimizer: Any = None) -> Any:
+        """A rate that follows the budget, whether it is in steps or in minutes."""
+        del num_training_steps
+        stage, budget = self._stage, self._budget
+
+        def factor(step: int) -> float:
+            return rate_factor(stage.schedule, stage.warmup, budget.progress(step))
+
+        chosen: Any = optimizer or self.optimizer
+        self.lr_scheduler = torch.optim.lr_scheduler.LambdaLR(chosen, factor)
+        return self.lr_scheduler
+
+    def compute_loss(self, model: Any, inputs: dict[str, Any], *arguments: Any, **options: Any) -> Any:
+        """The loss, and the tokens it took counted."""
+        masks = [value for name, value in inputs.items() if name.endswith("attention_mask")]
+        self._budget.tokens += sum(int(mask.sum()) for mask in masks)
+        return super().compute_loss(model, inputs, *arguments, **options)
+
+    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
+        super()._save(output_dir, state_dict)
+        heads = {name: value.detach().contiguous() for name, value in added_parameters(self._losses).items()}
+        if heads:
+            save_file(heads, Path(str(output_dir or self.args.output_dir)) / HEADS)
+
+    def _load_from_checkpoint(self, checkpoint_path: str) -> None:  # type: ignore[override]
+        super()._load_from_checkpoint(checkpoint_path)
+        parameters = added_parameters(self._losses)
+        if parameters:
+            saved = load_file(Path(checkpoint_path) / HEADS)
+            with torch.no_grad():
+                for name, parameter in parameters.items():
+                    parameter.copy_(saved[name])
+
+
+class Pace(TrainerCallback):
+    """Keeps the clock, ends the run when its budget is spent, and marks checkpoints that are whole.
+
+    Args:
+        budget: How long the run may take.
+        on_step: Called with the step, the part that is done and the last loss.
+    """
+
+    def __init__(self, budget: Budget, on_step: Callable[[int, float, float | None], None]) -> None:
+        self._budget = budget
+        self._on_step = on_step
+        self._loss: float | None = None
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Take up the time of a run that was interrupted."""
+        del control, kwargs
+        resumed = Path(args.output_dir) / f"checkpoint-{state.global_step}" / CLOCK
+        if state.global_step and resumed.exists():
+            clock = json.loads(resumed.read_text(encoding="utf-8"))
+            self._budget.spent, self._budget.tokens = clock["seconds"], clock["tokens"]
+        self._budget.start_clock()
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Stop when time is up; stop the clock while something else than training is done."""
+        del args, kwargs
+        part = self._budget.progress(state.global_step)
+        self._on_step(state.global_step, part, self._loss)
+        if part >= 1:
+            control.should_training_stop = True
+            control.should_evaluate = control.should_save = True
+        if control.should_evaluate or control.should_save:
+            self._budget.stop_clock()
+
+    def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Training goes on."""
+        del args, state, control, kwargs
+        if self._budget._since is None:
+            self._budget.start_clock()
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **kwargs: Any) -> None:
+        """Note the loss."""
+        del args, state, control, kwargs
+        self._loss = (logs or {}).get("loss", self._loss)
+
+    def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """A checkpoint is whole when this file is in it: a run killed while saving leaves one without."""
+        del control, kwargs
+        folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+        if folder.exists():
+            clock = {"seconds": self._budget.seconds, "tokens": self._budget.tokens}
+            (folder / CLOCK).write_text(json.dumps(clock), encoding="utf-8")
+            (folder / COMPLETE).touch()
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    """The newest whole checkpoint."""
+    whole = [path.parent for path in folder.glob(f"checkpoint-*/{COMPLETE}")]
+    return max(whole, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
