@@ -8,6 +8,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -153,8 +154,11 @@ def test_distinct_texts(table: Path, tmp_path: Path) -> None:
     assert sorted(once) == sorted(set(each))
 
 
-def test_a_limit_takes_the_first_of_the_shuffled_order(table: Path, tmp_path: Path) -> None:
+def test_a_limit_takes_the_first_of_the_shuffled_order(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     build_view(table, tmp_path / "all", Windows())
+    monkeypatch.setattr(shuffle, "TEXTS_PER_BUCKET", 50)  # The limit falls into a later bucket than the first.
     manifest = build_view(table, tmp_path / "some", Windows(), limit=17)
     for group in Windows().groups:
         assert manifest.count(group) == 17
@@ -165,9 +169,9 @@ def test_a_view_is_built_once_and_half_a_view_again(table: Path, tmp_path: Path)
     out = tmp_path / "view"
     steps: list[str] = []
 
-    def build(view: DialogueView, seed: int = 0) -> ViewManifest:
+    def build(view: DialogueView, **settings: Any) -> ViewManifest:
         steps.clear()
-        return build_view(table, out, view, seed=seed, on_progress=lambda step, share: steps.append(step))
+        return build_view(table, out, view, on_progress=lambda step, share: steps.append(step), **settings)
 
     first = build(Windows())
     assert set(steps) == {"making rows", "shuffling"}
@@ -182,7 +186,10 @@ def test_a_view_is_built_once_and_half_a_view_again(table: Path, tmp_path: Path)
     second = build(Consecutive(), seed=1)
     assert second.fingerprint != first.fingerprint
     assert {path.name for path in out.iterdir()} == {"manifest.json", "part-00000.parquet"}
-    assert build(Consecutive(), seed=2).fingerprint != second.fingerprint
+    others = [
+        build(Consecutive(), **settings).fingerprint for settings in ({"limit": 5}, {"source_weights": {"inn": 2}})
+    ]
+    assert len({first.fingerprint, second.fingerprint, build(Consecutive()).fingerprint, *others}) == 5
 
 
 def test_other_peoples_files_are_left_alone(table: Path, tmp_path: Path) -> None:
