@@ -121,12 +121,12 @@ class Pace(TrainerCallback):
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Stop when time is up; stop the clock while something else than training is done."""
-        del args, kwargs
+        del kwargs
         part = self._budget.progress(state.global_step)
         self._on_step(state.global_step, part, self._loss)
         if part >= 1:
-            control.should_training_stop = True
-            control.should_evaluate = control.should_save = True
+            control.should_training_stop = control.should_save = True
+            control.should_evaluate = args.eval_strategy != "no"
         if control.should_evaluate or control.should_save:
             self._budget.stop_clock()
 
