@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from studies.figures import record
-from turnwise.objectives import HardNegativeContrast
+from turnwise.objectives import HardNegativeContrast, small_transformer
 
 LENGTH, MINI_BATCH = 32, 64
 GIB = 2**20  # of the kibibytes in which the kernel counts
@@ -29,17 +29,16 @@ def kibibytes(name: str) -> int:
     return int(found[1])
 
 
-def load(folder: str, layers: int | None) -> Any:
-    """A model without dropout, which takes more time than memory on a processor; with fewer layers if asked for."""
+def load(folder: str, small: bool) -> Any:
+    """A model without dropout, which takes more time than memory on a processor; or a small one with its words."""
     from sentence_transformers import SentenceTransformer
 
     model: Any = SentenceTransformer(folder, device="cpu")
+    if small:
+        model = small_transformer(model.tokenizer, layers=2, width=128)
     for module in model.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = 0.0
-    if layers is not None:
-        stack = model[0].auto_model.encoder
-        stack.layer = stack.layer[:layers]
     return model.train()
 
 
@@ -57,9 +56,9 @@ def step(loss: HardNegativeContrast, pairs: int) -> None:
     assert torch.isfinite(value)
 
 
-def measure(folder: str, pairs: int, layers: int | None) -> None:
+def measure(folder: str, pairs: int, small: bool) -> None:
     """Print the peak of one step above what the process holds after a small one, in GiB."""
-    loss = HardNegativeContrast(load(folder, layers), mini_batch_size=MINI_BATCH)
+    loss = HardNegativeContrast(load(folder, small), mini_batch_size=MINI_BATCH)
     step(loss, MINI_BATCH)
     loss.zero_grad()
     before = kibibytes("VmRSS")
@@ -70,19 +69,19 @@ def measure(folder: str, pairs: int, layers: int | None) -> None:
     print((kibibytes("VmHWM") - before) / GIB)
 
 
-def in_fresh_process(folder: str, pairs: int, layers: int | None) -> float:
-    command = [sys.executable, "-m", "studies.methods.memory", folder, str(pairs), str(layers or "")]
+def in_fresh_process(folder: str, pairs: int, small: bool) -> float:
+    command = [sys.executable, "-m", "studies.methods.memory", folder, str(pairs), "small" if small else "whole"]
     return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
 def main(folder: str) -> None:
-    peak = in_fresh_process(folder, 4_096, None)
+    peak = in_fresh_process(folder, 4_096, small=False)
     record("methods", {"cached_4096_peak_gib_above_model": peak})
-    print(f"16,384 pairs, two layers: {in_fresh_process(folder, 16_384, 2):.2f} GiB above the model")
+    print(f"16,384 pairs, two layers: {in_fresh_process(folder, 16_384, small=True):.2f} GiB above the model")
 
 
 if __name__ == "__main__":
     if len(sys.argv) == 2:
         main(sys.argv[1])
     else:
-        measure(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]) if sys.argv[3] else None)
+        measure(sys.argv[1], int(sys.argv[2]), sys.argv[3] == "small")
