@@ -6,6 +6,7 @@ The tests and a study read the same comparisons.
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import tempfile
 from collections.abc import Callable
@@ -98,7 +99,11 @@ def _work(rank: int, worlds: tuple[int, ...], folder: str, task: Callable[[Truth
 def on_processes(task: Callable[[Truth], Errors], worlds: tuple[int, ...] = (2, 3)) -> Errors:
     """What a task finds on each number of processes, as "processes/rank/name"; they are started once."""
     with tempfile.TemporaryDirectory() as folder:
-        torch.multiprocessing.spawn(_work, (worlds, folder, task), nprocs=max(worlds))  # type: ignore[no-untyped-call]
+        # Importing takes longer than all comparisons: one server imports, the processes come out of it.
+        multiprocessing.set_forkserver_preload([__name__, "torch._dynamo"])
+        torch.multiprocessing.start_processes(  # type: ignore[no-untyped-call]
+            _work, (worlds, folder, task), nprocs=max(worlds), start_method="forkserver"
+        )
         return {
             f"{path.stem.replace('-', '/')}/{name}": error
             for path in sorted(Path(folder).glob("*.json"))
