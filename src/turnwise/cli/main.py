@@ -7,7 +7,7 @@ import sys
 import typer
 
 from turnwise import __version__
-from turnwise.cli import convert, data, evaluate, inspect, prepare
+from turnwise.cli import compare, convert, data, evaluate, inspect, prepare, report
 from turnwise.cli.console import console, fail
 from turnwise.errors import TurnwiseError
 
@@ -26,6 +26,8 @@ app.command("convert")(convert.convert)
 app.command("inspect")(inspect.inspect)
 app.command("prepare")(prepare.prepare)
 app.command("evaluate")(evaluate.evaluate)
+app.command("compare")(compare.compare)
+app.command("report")(report.report)
 app.add_typer(data.app, name="data")
 
 

@@ -95,9 +95,13 @@ class ResponseSelection(Task):
             reference="DSE, Table 4",
         )
 
+    def pairs(self) -> list[Selection]:
+        """All contexts and replies of the set, in the order of its files."""
+        return _pairs(self.info.dataset, self.turns)
+
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
         """Top-1, Top-3, Top-10 and MRR in percent, one draw a shuffle."""
-        pairs = _pairs(self.info.dataset, self.turns)
+        pairs = self.pairs()
         found = []
         shuffles = [blocks(pairs, seed + draw) for draw in range(draws)]
         self._encode_all(encoder, [pair for shuffle in shuffles for block in shuffle for pair in block])
