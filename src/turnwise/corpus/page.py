@@ -31,11 +31,12 @@ svg .bar { fill: var(--fill); } svg .axis { stroke: var(--line); }
 svg .curve { fill: none; stroke: var(--fill); stroke-width: 2; }
 footer { color: var(--soft); font-size: .85rem; margin-top: 2rem; }
 .wide section { margin: 2.5rem 0; } nav a { margin-right: 1rem; white-space: nowrap; } a { color: var(--fill); }
-.scroll { overflow-x: auto; margin: .5rem 0 1.5rem; } .scroll th, .scroll td { overflow-wrap: normal; }
-.scroll th[scope=row] { font-weight: normal; } caption { text-align: left; color: var(--soft); padding: .3rem 0; }
+.scroll { overflow-x: auto; margin: .3rem 0 1.5rem; } .scroll th, .scroll td { overflow-wrap: normal; }
+.scroll th[scope=row] { font-weight: normal; min-width: 8rem; } .scroll th.number { white-space: normal; }
+figure { margin: 0 0 1rem; } figcaption { color: var(--soft); font-size: .9rem; }
 @media print { :root { color-scheme: light; --ink: #000; --soft: #444; --line: #bbb; --fill: #2f6fb0; --back: #fff;
   --warn: #5c3200; --warnback: #fff; } body { max-width: none; padding: 0; font-size: 10pt; } nav { display: none; }
-  .grid section, figure, tr { break-inside: avoid; } h2, h3, caption { break-after: avoid; }
+  .grid section, figure:not(.table), tr { break-inside: avoid; } h2, h3, figcaption { break-after: avoid; }
   .scroll { overflow: visible; } .scroll table { font-size: 7pt; } .scroll th, .scroll td { padding: .1rem .2rem; } }
 """
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _BOTTOM, _TOP = 560, 220, 52, 18, 36, 10
@@ -149,10 +150,12 @@ def wide_table(caption: str, headings: Sequence[str], rows: Sequence[Sequence[st
         + "</tr>"
         for row in rows
     )
-    label = html.escape(caption, quote=True)
+    label = html.escape(caption.partition(".")[0], quote=True)
+    # The caption stands outside the frame that scrolls: on a phone it would be cut off.
     return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"><table><caption>{html.escape(caption)}'
-        f"</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        f'<figure class="table"><figcaption>{html.escape(caption)}</figcaption><div class="scroll" role="region" '
+        f'tabindex="0" aria-label="{label}"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div></figure>"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from turnwise.benchmarks.metrics import cosine_similarity
 from turnwise.benchmarks.report.drawing import figure, heat_map
 from turnwise.benchmarks.report.maps import Lookup
 from turnwise.benchmarks.tasks.intent_prototypes import draw_supports, prototypes
-from turnwise.corpus.page import wide_table
+from turnwise.corpus.page import rows_table
 
 __all__ = ["CONFUSION_TASK", "Confusion", "confusion_part", "find_confusion"]
 
@@ -62,10 +63,11 @@ def confusion_part(model: str, found: Confusion) -> str:
     totals = found.counts.sum(axis=1)
     plain = [name.replace("_", " ") for name in found.names]
     rows = [
-        (plain[row], plain[column], f"{found.counts[row, column]} of {totals[row]}")
+        (plain[row], plain[column], int(found.counts[row, column]), int(totals[row]))
         for row, column in found.worst_pairs(PAIRS)
     ]
-    table = wide_table(f"The {len(rows)} most frequent mistakes of {model}", ["intent", "taken for", "messages"], rows)
+    heading = f"<h3>The {len(rows)} most frequent mistakes of {html.escape(model)}</h3>"
+    table = rows_table(["intent", "taken for", "messages", "of"], rows)
     chosen = found.worst_intents(SHOWN)
     drawing = heat_map(
         f"How often {model} takes one intent for another",
@@ -76,4 +78,5 @@ def confusion_part(model: str, found: Confusion) -> str:
         f"{model}: the {len(chosen)} intents with most mistakes; a row's intent was taken for a column's, which has "
         "the number of the row. Right answers are left out."
     )
-    return table + f'<div class="scroll heat" role="region" tabindex="0">{figure(drawing, caption)}</div>'
+    frame = '<div class="scroll heat" role="region" tabindex="0" aria-label="Heat map">'
+    return f"{heading}{table}{frame}{figure(drawing, caption)}</div>"

@@ -17,13 +17,12 @@ __all__ = ["STYLE", "Cloud", "cloud_map", "figure", "heat_map", "intervals_plot"
 PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9")
 """Okabe and Ito's colours, told apart by people of every colour vision; a second round gets another shape."""
 STYLE = """
-figure { margin: 0 0 1rem; } figcaption { color: var(--soft); font-size: .9rem; }
 .maps { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(19rem, 100%), 1fr)); gap: 1rem 1.5rem; }
 .maps svg { border: 1px solid var(--line); } .ink { fill: var(--ink); stroke: none; }
 .link { stroke: var(--soft); stroke-width: 1; } .whisker { stroke: var(--ink); stroke-width: 2; }
 .legend { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; padding: 0; list-style: none; font-size: .9rem; }
 .legend svg { width: .9rem; height: .9rem; vertical-align: -.1rem; margin-right: .3rem; }
-.plot { max-width: 44rem; } .plot svg text, .maps svg text { font-size: 12px; } svg .dark { fill: var(--back); }
+.plot { max-width: 34rem; } .plot svg text, .maps svg text { font-size: 12px; } svg .dark { fill: var(--back); }
 @media print { .maps { grid-template-columns: repeat(3, 1fr); } }
 """ + "".join(f".c{number} {{ fill: {colour}; }} " for number, colour in enumerate(PALETTE))
 SIZE, EDGE = 400, 14
@@ -113,7 +112,7 @@ def _range(values: Sequence[float], margin: float = 0.12) -> tuple[float, float]
 
 def labelled_points(title: str, points: Mapping[str, tuple[float, float]], x_label: str, y_label: str) -> str:
     """A few named points over two axes."""
-    width, height, left, bottom = 560, 360, 56, 44
+    width, height, left, bottom = 400, 300, 56, 44
     (x_low, x_high), (y_low, y_high) = (_range([point[axis] for point in points.values()]) for axis in (0, 1))
 
     def across(value: float) -> float:
@@ -149,7 +148,7 @@ def labelled_points(title: str, points: Mapping[str, tuple[float, float]], x_lab
 
 def intervals_plot(title: str, intervals: Mapping[str, Interval]) -> str:
     """A dot and a whisker for each name, one below the other."""
-    width, left, row = 560, 170, 26
+    width, left, row = 400, 140, 26
     height = row * len(intervals) + 30
     ends = [value for found in intervals.values() for value in (found.mean, found.low, found.high)]
     low, high = _range([value for value in ends if not math.isnan(value)], 0.05)
@@ -164,7 +163,7 @@ def intervals_plot(title: str, intervals: Mapping[str, Interval]) -> str:
         body.append(f'<text x="{x:.1f}" y="{height - 6}" text-anchor="middle">{value:g}</text>')
     for number, (name, found) in enumerate(intervals.items()):
         y = row * number + row / 2 + 4
-        short = name if len(name) <= 24 else f"…{name[-23:]}"
+        short = name if len(name) <= 20 else f"…{name[-19:]}"
         body.append(f'<text class="ink" x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{html.escape(short)}</text>')
         if not math.isnan(found.low):
             x1, x2 = across(found.low), across(found.high)

@@ -25,6 +25,7 @@ def _plane(vectors: Vectors, perplexity: float) -> Points:
     from sklearn.manifold import TSNE
 
     unit = normalise_rows(vectors)
+    perplexity = min(perplexity, (len(unit) - 1) / 3)
     return np.asarray(TSNE(init="pca", perplexity=perplexity, random_state=0).fit_transform(unit), np.float64)
 
 
@@ -71,7 +72,7 @@ def pair_maps(models: Mapping[str, Lookup]) -> tuple[str, list[str]]:
             continue
         points = _plane(vectors, 10)
         questions, answers = points[: len(pairs)], points[len(pairs) :]
-        clouds = [Cloud("question", questions, 6), Cloud("its answer, joined by a line", answers, 1)]
+        clouds = [Cloud("question", questions, 11), Cloud("its answer, joined by a line", answers, 1)]
         title = f"t-SNE map of {len(pairs)} questions and their answers by {model}"
         drawn.append(figure(cloud_map(title, clouds, list(zip(questions, answers, strict=True))), model))
     return (f'<div class="maps">{"".join(drawn)}</div>{legend(clouds)}' if drawn else ""), missing

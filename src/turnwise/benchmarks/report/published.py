@@ -89,9 +89,13 @@ def comparable_tables(standing: Standing) -> str:
         ours = {name: scores for name, scores in ours.items() if any(score is not None for score in scores)}
         if ours:
             parts.append(_table(table, ours))
-    return "".join(parts)
+    if not parts:
+        return "<p>Nothing that was measured is printed in a paper under the same protocol and on the same data.</p>"
+    note = "Protocol and data are the same; encoders and what they were trained on are not. Papers print no intervals."
+    return f"<p>{note}</p>{''.join(parts)}"
 
 
 def other_tables() -> str:
     """Published scores that ours must not be held against, each with the reason."""
-    return "".join(_table(table, {}) for table in published_tables() if not table.same)
+    note = "Protocol or data differ from ours, for the reason that each table gives: ours must not be held against it."
+    return f"<p>{note}</p>{''.join(_table(table, {}) for table in published_tables() if not table.same)}"

@@ -21,7 +21,7 @@ def _ends(interval: Interval) -> str:
 def _against_best(place: Place) -> str:
     if place.behind is None:
         return "best mean"
-    return f"{place.behind.interval.mean:+.1f}" if place.is_clear else NO_DIFFERENCE
+    return f"{place.behind.interval.mean:+.1f}, clear" if place.is_clear else NO_DIFFERENCE
 
 
 def standing_in_words(standing: Standing) -> str:
@@ -52,7 +52,8 @@ def leaderboard(standing: Standing) -> str:
         rows.append((f"{name}{marked}", cells[0], _against_best(place), *cells[1:]))
     caption = (
         f"Mean scores with 95 % intervals over the {len(standing.tasks)} tasks that all ranked models have; overall is "
-        "the mean over families. ● marks the best and those without a clear difference to it."
+        "the mean over families. ● marks the best and those without a clear difference to it. Models that saw the same "
+        "draws and messages are compared pair by pair: a difference can be clear although intervals overlap."
     )
     parts = [f"<p>{html.escape(standing_in_words(standing))}</p>"]
     parts.append(wide_table(caption, ["model", "overall", "against the best", *families], rows))
@@ -95,5 +96,6 @@ def task_tables(standing: Standing) -> str:
             best = standing.clear_best(task)
             cells = [_cell(run, task, name == best) for name, run in standing.runs.items()]
             rows.append((f"{task} ({infos[task].main_score})", *cells))
-        parts.append(wide_table(family.capitalize(), ["task (score)", *standing.runs], rows))
+        parts.append(f"<h3>{family.capitalize()}</h3>")
+        parts.append(wide_table(f"Tasks of the family {family}", ["task (score)", *standing.runs], rows))
     return "".join(parts)
