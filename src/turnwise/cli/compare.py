@@ -51,9 +51,11 @@ def _print(comparison: Comparison, first: str, second: str) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=escape(f"{second} against {first}"), title_justify="left", box=SIMPLE_HEAD)
+    table = Table(
+        title=escape(f"{second} against {first}"), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
+    )
     table.add_column("task", no_wrap=True)
-    for heading in (escape(first), escape(second), escape("difference [95 % interval]")):
+    for heading in (escape(first), escape(second), "difference, 95 %"):
         table.add_column(heading, justify="right", overflow="fold")
     table.add_column("verdict", overflow="fold")
     for name, difference in comparison.tasks.items():

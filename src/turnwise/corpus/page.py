@@ -30,14 +30,17 @@ svg { width: 100%; height: auto; } svg text { fill: var(--soft); font: 11px syst
 svg .bar { fill: var(--fill); } svg .axis { stroke: var(--line); }
 svg .curve { fill: none; stroke: var(--fill); stroke-width: 2; }
 footer { color: var(--soft); font-size: .85rem; margin-top: 2rem; }
-.wide section { margin: 2.5rem 0; } nav a { margin-right: 1rem; white-space: nowrap; } a { color: var(--fill); }
+.wide section { margin: 2.5rem 0; } .wide h2 { font-size: 1.3rem; } h3 { font-size: 1.05rem; margin: 1rem 0 .3rem; }
+nav a { margin-right: 1rem; white-space: nowrap; } a { color: var(--fill); }
 .scroll { overflow-x: auto; margin: .3rem 0 1.5rem; } .scroll th, .scroll td { overflow-wrap: normal; }
 .scroll th[scope=row] { font-weight: normal; min-width: 8rem; } .scroll th.number { white-space: normal; }
 figure { margin: 0 0 1rem; } figcaption { color: var(--soft); font-size: .9rem; }
+@page { margin: 14mm; }
 @media print { :root { color-scheme: light; --ink: #000; --soft: #444; --line: #bbb; --fill: #2f6fb0; --back: #fff;
   --warn: #5c3200; --warnback: #fff; } body { max-width: none; padding: 0; font-size: 10pt; } nav { display: none; }
-  .grid section, figure:not(.table), tr { break-inside: avoid; } h2, h3, figcaption { break-after: avoid; }
-  .scroll { overflow: visible; } .scroll table { font-size: 7pt; } .scroll th, .scroll td { padding: .1rem .2rem; } }
+  .grid section, figure:not(.table), tr { break-inside: avoid; } h2, h3, h2 + p, figcaption { break-after: avoid; }
+  .scroll { overflow: visible; } figcaption { font-size: 8pt; }
+  .scroll table { font-size: 7pt; } .scroll th, .scroll td { padding: .1rem .2rem; } }
 """
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _BOTTOM, _TOP = 560, 220, 52, 18, 36, 10
 
@@ -138,8 +141,15 @@ def rows_table(headings: Sequence[str], rows: Sequence[Sequence[str | int]]) -> 
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
 
-def wide_table(caption: str, headings: Sequence[str], rows: Sequence[Sequence[str | int]]) -> str:
-    """A table of numbers that scrolls in its own frame where the page is narrow; the first cell heads its row."""
+def wide_table(label: str, headings: Sequence[str], rows: Sequence[Sequence[str | int]], *, caption: str = "") -> str:
+    """A table of numbers that scrolls in its own frame where the page is narrow; the first cell heads its row.
+
+    Args:
+        label: What a screen reader says.
+        headings: The heading of each column.
+        rows: The cells.
+        caption: What stands above it, if anything.
+    """
     head = "".join(
         f'<th scope="col"{" class=number" if place else ""}>{_escaped(name)}</th>'
         for place, name in enumerate(headings)
@@ -150,11 +160,11 @@ def wide_table(caption: str, headings: Sequence[str], rows: Sequence[Sequence[st
         + "</tr>"
         for row in rows
     )
-    label = html.escape(caption.partition(".")[0], quote=True)
     # The caption stands outside the frame that scrolls: on a phone it would be cut off.
+    above = f"<figcaption>{html.escape(caption)}</figcaption>" if caption else ""
     return (
-        f'<figure class="table"><figcaption>{html.escape(caption)}</figcaption><div class="scroll" role="region" '
-        f'tabindex="0" aria-label="{label}"><table><thead><tr>{head}</tr></thead>'
+        f'<figure class="table">{above}<div class="scroll" role="region" tabindex="0" '
+        f'aria-label="{html.escape(label, quote=True)}"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div></figure>"
     )
 

@@ -71,7 +71,8 @@ def _table(table: PublishedTable, ours: dict[str, list[float | None]]) -> str:
         # Best first, by the mean of what there is.
         for name, scores in sorted(scored.items(), key=lambda item: -_mean(item[1]))
     ]
-    return wide_table(f"{table.paper}. {table.reason}", ["model", *(c.label for c in table.columns)], rows)
+    headings = ["model", *(column.label for column in table.columns)]
+    return wide_table(table.paper, headings, rows, caption=f"{table.paper}. {table.reason}")
 
 
 def _mean(scores: list[float] | list[float | None]) -> float:

@@ -56,7 +56,8 @@ def leaderboard(standing: Standing) -> str:
         "draws and messages are compared pair by pair: a difference can be clear although intervals overlap."
     )
     parts = [f"<p>{html.escape(standing_in_words(standing))}</p>"]
-    parts.append(wide_table(caption, ["model", "overall", "against the best", *families], rows))
+    headings = ["model", "overall", "against the best", *families]
+    parts.append(wide_table("Leaderboard", headings, rows, caption=caption))
     overall = {name: place.overall for name, place in standing.places.items()}
     parts.append(
         figure(intervals_plot("Overall means with 95 % intervals", overall), "Overall mean, 95 % interval.", "plot")
@@ -91,11 +92,12 @@ def task_tables(standing: Standing) -> str:
         "* The model does not declare the language: not in means.</p>"
     ]
     for family, tasks in families.items():
+        runs = {name: run for name, run in standing.runs.items() if run.tasks.keys() & set(tasks)}
         rows = []
         for task in tasks:
             best = standing.clear_best(task)
-            cells = [_cell(run, task, name == best) for name, run in standing.runs.items()]
+            cells = [_cell(run, task, name == best) for name, run in runs.items()]
             rows.append((f"{task} ({infos[task].main_score})", *cells))
         parts.append(f"<h3>{family.capitalize()}</h3>")
-        parts.append(wide_table(f"Tasks of the family {family}", ["task (score)", *standing.runs], rows))
+        parts.append(wide_table(f"Tasks: {family}", ["task (score)", *runs], rows))
     return "".join(parts)
