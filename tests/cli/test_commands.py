@@ -164,6 +164,8 @@ def test_help_is_quick() -> None:
         ["inspect"],
         ["prepare"],
         ["evaluate"],
+        ["compare"],
+        ["report"],
         ["data", "list"],
         ["data", "info"],
         ["data", "path"],

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from turnwise.benchmarks.cache import CachedEncoder
-from turnwise.benchmarks.results import RunResult, TaskResult, read_results
+from turnwise.benchmarks.compare import compare_runs
+from turnwise.benchmarks.results import RunResult, TaskResult, read_results, read_runs
 from turnwise.benchmarks.run import run_tasks
 from turnwise.benchmarks.suites import SUITES, suite_tasks, tasks_named
 from turnwise.benchmarks.task import Task, TaskInfo
@@ -15,7 +16,9 @@ __all__ = [
     "Task",
     "TaskInfo",
     "TaskResult",
+    "compare_runs",
     "read_results",
+    "read_runs",
     "run_tasks",
     "suite_tasks",
     "tasks_named",

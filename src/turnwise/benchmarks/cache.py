@@ -11,7 +11,7 @@ import numpy as np
 
 from turnwise.runtime.encoder import Context, Encoder, Scorer, Vectors
 
-__all__ = ["CachedEncoder"]
+__all__ = ["CachedEncoder", "read_vectors"]
 
 SHARD = 4_096
 """Texts that are encoded before the result is saved: what a killed run can lose."""
@@ -108,3 +108,24 @@ class CachedEncoder:
     def encode_document(self, replies: Sequence[str]) -> Vectors:
         """Vectors for replies."""
         return self._through("document", replies, self.encoder.encode_document)
+
+
+def read_vectors(folder: Path, fingerprint: str, texts: Sequence[str]) -> Vectors | None:
+    """Vectors for meaning that an earlier run kept, without the model; None if one is missing.
+
+    Args:
+        folder: Where embeddings are kept.
+        fingerprint: The model's.
+        texts: What to look up.
+    """
+    wanted = {_key(text) for text in texts}
+    found: dict[bytes, Vectors] = {}
+    for path in sorted((folder / fingerprint / "text").glob("*.npz")):
+        with np.load(path, allow_pickle=False) as saved:
+            keys = [row.tobytes() for row in saved["keys"]]
+            places = [place for place, key in enumerate(keys) if key in wanted]
+            if places:
+                found.update(zip((keys[place] for place in places), saved["vectors"][places], strict=True))
+    if wanted - found.keys():
+        return None
+    return np.stack([found[_key(text)] for text in texts])

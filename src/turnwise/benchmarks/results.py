@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import statistics
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -13,8 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 import turnwise
 from turnwise.benchmarks.task import TaskInfo
+from turnwise.errors import TurnwiseError
 
-__all__ = ["RunResult", "TaskResult", "read_results"]
+__all__ = ["RunResult", "TaskResult", "read_results", "read_runs"]
 
 FILE = "results.json"
 
@@ -84,3 +86,21 @@ def read_results(folder: Path) -> RunResult | None:
     """The results of an earlier run, if there are any."""
     path = folder / FILE
     return RunResult.model_validate_json(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+def read_runs(folders: Sequence[Path]) -> dict[str, RunResult]:
+    """The results of several runs by the model's name; by folder where two models have one name.
+
+    Raises:
+        TurnwiseError: If a folder holds no results.
+    """
+    found = {}
+    for folder in folders:
+        result = read_results(folder)
+        if result is None:
+            raise TurnwiseError(f"{folder} has no {FILE}", f"write it with 'turnwise evaluate MODEL --out {folder}'")
+        found[folder] = result
+    models = [result.model for result in found.values()]
+    return {
+        result.model if models.count(result.model) == 1 else str(folder): result for folder, result in found.items()
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-__all__ = ["bars", "curve", "page", "rows_table"]
+__all__ = ["Html", "bars", "curve", "page", "rows_table", "wide_table"]
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #5a6675; --line: #d7dde5; --fill: #2f6fb0; --back: #ffffff;
@@ -30,9 +30,31 @@ svg { width: 100%; height: auto; } svg text { fill: var(--soft); font: 11px syst
 svg .bar { fill: var(--fill); } svg .axis { stroke: var(--line); }
 svg .curve { fill: none; stroke: var(--fill); stroke-width: 2; }
 footer { color: var(--soft); font-size: .85rem; margin-top: 2rem; }
-@media print { body { max-width: none; } section { break-inside: avoid; } }
+.wide section { margin: 2.5rem 0; } .wide h2 { font-size: 1.3rem; } h3 { font-size: 1.05rem; margin: 1rem 0 .3rem; }
+nav a { margin-right: 1rem; white-space: nowrap; } a { color: var(--fill); }
+.scroll { overflow-x: auto; margin: .3rem 0 1.5rem; } .scroll th, .scroll td { overflow-wrap: normal; }
+.scroll th[scope=row] { font-weight: normal; min-width: 8rem; } .scroll th.number { white-space: normal; }
+figure { margin: 0 0 1rem; } figcaption { color: var(--soft); font-size: .9rem; }
+@page { margin: 14mm; }
+@media print { :root { color-scheme: light; --ink: #000; --soft: #444; --line: #bbb; --fill: #2f6fb0; --back: #fff;
+  --warn: #5c3200; --warnback: #fff; } body { max-width: none; padding: 0; font-size: 10pt; } nav { display: none; }
+  .grid section, figure:not(.table), tr { break-inside: avoid; } h2, h3, h2 + p, figcaption { break-after: avoid; }
+  .scroll { overflow: visible; } figcaption { font-size: 8pt; }
+  .scroll table { font-size: 7pt; } .scroll th, .scroll td { padding: .1rem .2rem; } }
 """
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _BOTTOM, _TOP = 560, 220, 52, 18, 36, 10
+
+
+class Html(str):
+    """Text that is HTML already and must not be escaped again."""
+
+    __slots__ = ()
+
+
+def _escaped(cell: str | int) -> str:
+    if isinstance(cell, Html):
+        return cell
+    return f"{cell:,}" if isinstance(cell, int) else html.escape(cell)
 
 
 def _short(value: float) -> str:
@@ -112,14 +134,51 @@ def rows_table(headings: Sequence[str], rows: Sequence[Sequence[str | int]]) -> 
     )
     body = []
     for row in rows:
-        cells = [f"{cell:,}" if isinstance(cell, int) else html.escape(cell) for cell in row]
+        cells = [_escaped(cell) for cell in row]
         body.append(
             "<tr>" + "".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, cells, strict=True)) + "</tr>"
         )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
 
-def page(title: str, lead: str, numbers: dict[str, str], warnings: Sequence[str], sections: dict[str, str]) -> str:
+def wide_table(label: str, headings: Sequence[str], rows: Sequence[Sequence[str | int]], *, caption: str = "") -> str:
+    """A table of numbers that scrolls in its own frame where the page is narrow; the first cell heads its row.
+
+    Args:
+        label: What a screen reader says.
+        headings: The heading of each column.
+        rows: The cells.
+        caption: What stands above it, if anything.
+    """
+    head = "".join(
+        f'<th scope="col"{" class=number" if place else ""}>{_escaped(name)}</th>'
+        for place, name in enumerate(headings)
+    )
+    body = "".join(
+        f'<tr><th scope="row">{_escaped(row[0])}</th>'
+        + "".join(f'<td class="number">{_escaped(cell)}</td>' for cell in row[1:])
+        + "</tr>"
+        for row in rows
+    )
+    # The caption stands outside the frame that scrolls: on a phone it would be cut off.
+    above = f"<figcaption>{html.escape(caption)}</figcaption>" if caption else ""
+    return (
+        f'<figure class="table">{above}<div class="scroll" role="region" tabindex="0" '
+        f'aria-label="{html.escape(label, quote=True)}"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div></figure>"
+    )
+
+
+def page(
+    title: str,
+    lead: str,
+    numbers: dict[str, str],
+    warnings: Sequence[str],
+    sections: dict[str, str],
+    *,
+    style: str = "",
+    wide: bool = False,
+) -> str:
     """A whole HTML page.
 
     Args:
@@ -128,15 +187,22 @@ def page(title: str, lead: str, numbers: dict[str, str], warnings: Sequence[str]
         numbers: The figures to see first.
         warnings: Plain sentences that stand out.
         sections: HTML by heading.
+        style: CSS beside what all pages have.
+        wide: One section below the other with links to them above, for pages of wide tables.
     """
     facts = "".join(f"<div><dt>{html.escape(k)}</dt><dd>{html.escape(v)}</dd></div>" for k, v in numbers.items())
     notes = "".join(f"<li>{html.escape(warning)}</li>" for warning in warnings)
     notes = f'<ul class="warnings" aria-label="What to know">{notes}</ul>' if notes else ""
-    body = "".join(f"<section><h2>{html.escape(name)}</h2>{content}</section>" for name, content in sections.items())
+    body = "".join(
+        f'<section id="part{number}"><h2>{html.escape(name)}</h2>{content}</section>'
+        for number, (name, content) in enumerate(sections.items())
+    )
+    links = "".join(f'<a href="#part{number}">{html.escape(name)}</a> ' for number, name in enumerate(sections))
+    links = f'<nav aria-label="Sections">{links}</nav>' if wide else ""
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
-        f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head><body><main><h1>{html.escape(title)}</h1>"
-        f'<p class="lead">{html.escape(lead)}</p><dl class="numbers">{facts}</dl>{notes}'
-        f'<div class="grid">{body}</div></main></body></html>\n'
+        f"<title>{html.escape(title)}</title><style>{_STYLE}{style}</style></head><body><main><h1>{html.escape(title)}</h1>"
+        f'<p class="lead">{html.escape(lead)}</p><dl class="numbers">{facts}</dl>{notes}{links}'
+        f'<div class="{"wide" if wide else "grid"}">{body}</div></main></body></html>\n'
     )

@@ -24,18 +24,21 @@ def linear_head(width: int) -> nn.Module:
     return nn.Linear(width, width)
 
 
-class _Residual(nn.Module):
-    """x + B gelu(A x), with B = 0 at the start."""
+def _identity_mlp(width: int) -> nn.Module:
+    """Two layers that give back what they get, with room to learn: x = relu(x) - relu(-x).
 
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.inner = nn.Linear(width, width)
-        self.outer = nn.Linear(width, width)
-        nn.init.zeros_(self.outer.weight)
-        nn.init.zeros_(self.outer.bias)
-
-    def forward(self, vectors: Tensor) -> Tensor:
-        return vectors + self.outer(nn.functional.gelu(self.inner(vectors)))  # type: ignore[no-any-return]
+    Two thirds of the hidden units carry the input, one third begins at random and unused. Unlike a residual network,
+    it is made of plain layers, which every installation of sentence-transformers can load.
+    """
+    inner, outer = nn.Linear(width, 3 * width), nn.Linear(3 * width, width)
+    with torch.no_grad():
+        one = torch.eye(width)
+        inner.weight[: 2 * width] = torch.cat([one, -one])
+        inner.bias.zero_()
+        outer.weight.zero_()
+        outer.weight[:, : 2 * width] = torch.cat([one, -one], dim=1)
+        outer.bias.zero_()
+    return nn.Sequential(inner, nn.ReLU(), outer)
 
 
 def _identity(width: int) -> nn.Module:
@@ -53,16 +56,16 @@ class ContextReplyHeads(nn.Module):
 
     Args:
         width: Of the encoder's vectors, and of what the heads give.
-        kind: "residual" for x + B gelu(A x), "linear" for one layer.
+        kind: "mlp" for two layers, "linear" for one.
 
     Attributes:
         context: The head of the first column.
         reply: The head of all other columns.
     """
 
-    def __init__(self, width: int, kind: Literal["residual", "linear"] = "residual") -> None:
+    def __init__(self, width: int, kind: Literal["mlp", "linear"] = "mlp") -> None:
         super().__init__()
-        make = _Residual if kind == "residual" else _identity
+        make = _identity_mlp if kind == "mlp" else _identity
         self.context: nn.Module = make(width)
         self.reply: nn.Module = make(width)
 

@@ -52,11 +52,13 @@ _CONTRASTS: dict[str, Any] = {
 
 def added_parameters(losses: dict[str, nn.Module]) -> dict[str, Any]:
     """What the losses train beside the encoder, by name: heads and decoders."""
-    found = {}
+    found: dict[str, Any] = {}
+    known: set[int] = set()
     for group, loss in losses.items():
         for name, parameter in loss.named_parameters():
-            # Everything of the encoder stands under the attribute `model`, at whatever depth.
-            if "model" not in name.split("."):
+            # Everything of the encoder stands under the attribute `model`, at whatever depth; heads may be shared.
+            if "model" not in name.split(".") and id(parameter) not in known:
+                known.add(id(parameter))
                 found[f"{group}.{name}"] = parameter
     return found
 

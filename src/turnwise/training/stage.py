@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from turnwise.training.budget import Budget
 from turnwise.training.distributed import is_first_process, processes
 from turnwise.training.losses import added_parameters, build_losses, trained_heads
 from turnwise.training.recipe import InverseFrequency, Recipe, Stage
+from turnwise.training.texts import ToText
 from turnwise.views import ContextResponse, LabelledPairs, build_view, load_view
 
 if TYPE_CHECKING:
@@ -150,7 +151,13 @@ class StageRun:
         for counts in manifest.rows.values():
             for source, count in counts.items():
                 result.rows[source] = result.rows.get(source, 0) + count
-        transform = self._to_text("reply" in manifest.columns)
+        transform = ToText(
+            self._context,
+            self._model.tokenizer,
+            self._recipe.model.max_length,
+            replies="reply" in manifest.columns,
+            frequencies=isinstance(stage.objective, InverseFrequency),
+        )
         found = {group: load_view(place, group).with_transform(transform) for group in manifest.rows}
         small = next((group for group, rows in found.items() if len(rows) < stage.batch_size * processes()), None)
         if small is not None:
@@ -160,30 +167,9 @@ class StageRun:
             )
         return found
 
-    def _to_text(self, replies: bool) -> Callable[[dict[str, list[Any]]], dict[str, list[Any]]]:
-        tokenizer = self._model.tokenizer
-        limit, token = self._recipe.model.max_length, tokenizer.sep_token
-        counted = isinstance(self._stage.objective, InverseFrequency)
-
-        def length(text: str) -> int:
-            return len(tokenizer.tokenize(text))
-
-        def transform(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
-            contexts = [
-                turns[0] if len(turns) == 1 else self._context.apply(turns, length, limit, token)
-                for turns in rows["context"]
-            ]
-            columns: dict[str, list[Any]] = {"context": contexts}
-            if replies:
-                columns["reply"] = list(rows["reply"])
-            if counted:
-                columns["label"] = [float(count) for count in rows["frequency"]]
-            return columns
-
-        return transform
-
     def _trainer(self, data: dict[str, Any], losses: dict[str, Any]) -> tuple[Any, Budget]:
         from datasets import DatasetDict
+        from transformers import PrinterCallback
 
         from turnwise.training.trainer import DialogueTrainer, Pace, Validation
 
@@ -214,6 +200,7 @@ class StageRun:
             evaluator=validation,
             callbacks=[Pace(budget, on_step)],
         )
+        trainer.remove_callback(PrinterCallback)  # The command line shows what is to be seen.
         return trainer, budget
 
     def _whole(self, model: Any, losses: dict[str, Any]) -> Any:

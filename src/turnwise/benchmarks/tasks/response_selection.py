@@ -104,9 +104,13 @@ class ResponseSelection(Task):
             own_data=pairs is not None,
         )
 
+    def pairs(self) -> list[Selection]:
+        """All contexts and replies of the set, in the order of its files."""
+        return self._pairs()
+
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
         """Top-1, Top-3, Top-10 and MRR in percent, one draw a shuffle."""
-        pairs = self._pairs()
+        pairs = self.pairs()
         found = []
         shuffles = [blocks(pairs, seed + draw) for draw in range(draws)]
         self._encode_all(encoder, [pair for shuffle in shuffles for block in shuffle for pair in block])
