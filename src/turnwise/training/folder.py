@@ -38,8 +38,7 @@ def add_older_keys(folder: Path, max_length: int) -> None:
         mode = config.get("pooling_mode")
         if isinstance(mode, str) and mode in _OLDER_NAMES:
             older = {f"pooling_mode_{name}": name == _OLDER_NAMES[mode] for name in _POOLINGS}
-            width = config.get("embedding_dimension") or config.get("word_embedding_dimension")
-            _change_json(path, {**older, "word_embedding_dimension": width})
+            _change_json(path, older)
     _change_json(folder / "sentence_bert_config.json", {"max_seq_length": max_length, "do_lower_case": False})
 
 
