@@ -42,7 +42,7 @@ def evaluate(
     model: str = typer.Argument(
         ..., help="A model's folder; or bm25, tfidf, static:FOLDER, whitening:FOLDER, cls:FOLDER, mean:FOLDER."
     ),
-    suite: str = typer.Option("quick", help="Which tasks: quick, dse, dialoguecse, tadse or all."),
+    suite: str = typer.Option("quick", help="Which tasks: quick, dse, dse-finetune, dialoguecse, tadse or all."),
     tasks: str | None = typer.Option(None, help="Only these tasks, separated by commas."),
     draws: int | None = typer.Option(None, help="At most so many random draws a task."),
     seed: int = typer.Option(0, help="The first draw's seed."),

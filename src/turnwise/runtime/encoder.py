@@ -1,107 +1,35 @@
-"""The encoder, seen from outside: three ways to look at text, and adapters for what people have."""
+"""Encoders out of what people have: a model folder, a SentenceTransformer, any object that encodes."""
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import re
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from turnwise.errors import TurnwiseError
 from turnwise.runtime.context_format import ContextFormat, read_context_format
+from turnwise.runtime.protocols import Context, Encoder, Scorer, TrainableEncoder, Vectors
 
 if TYPE_CHECKING:
     import torch
     from sentence_transformers import SentenceTransformer
 
-__all__ = ["Context", "Encoder", "ObjectEncoder", "Scorer", "TrainableEncoder", "Vectors", "load_encoder"]
-
-Vectors = npt.NDArray[np.float32]
-Context = Sequence[str]
-"""The turns of a conversation so far, the oldest first."""
-
-
-@runtime_checkable
-class Encoder(Protocol):
-    """Texts to vectors: `encode` for what a text means, the other two for what it calls for and what it answers.
-
-    A model without a head for contexts and one for replies gives the same space three times.
-    """
-
-    @property
-    def name(self) -> str:
-        """What to call it in a table."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes whenever the vectors may: embeddings are cached by it."""
-        ...
-
-    @property
-    def languages(self) -> frozenset[str]:
-        """The languages it declares; none means that it does not say."""
-        ...
-
-    @property
-    def has_heads(self) -> bool:
-        """Whether contexts and replies have spaces of their own."""
-        ...
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Vectors for meaning."""
-        ...
-
-    def encode_query(self, contexts: Sequence[Context]) -> Vectors:
-        """Vectors for contexts."""
-        ...
-
-    def encode_document(self, replies: Sequence[str]) -> Vectors:
-        """Vectors for replies."""
-        ...
-
-    def format_context(self, context: Context) -> str:
-        """A context as the text that the model reads."""
-        ...
-
-
-@runtime_checkable
-class Scorer(Protocol):
-    """Scores replies to contexts directly, without vectors: a cross-encoder or BM25."""
-
-    @property
-    def name(self) -> str:
-        """What to call it in a table."""
-        ...
-
-    def score(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
-        """How well each reply fits; higher is better."""
-        ...
-
-
-@runtime_checkable
-class TrainableEncoder(Protocol):
-    """An encoder whose copy can be fine-tuned by a benchmark task."""
-
-    def copy(self) -> TrainableEncoder:
-        """An encoder of its own with the same weights."""
-        ...
-
-    def parameters(self) -> Sequence[torch.nn.Parameter]:
-        """What may be trained."""
-        ...
-
-    def embed(self, texts: Sequence[str]) -> torch.Tensor:
-        """Vectors with gradients."""
-        ...
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Vectors without."""
-        ...
+__all__ = [
+    "Context",
+    "Encoder",
+    "ObjectEncoder",
+    "Scorer",
+    "SentenceTransformerEncoder",
+    "TrainableEncoder",
+    "Vectors",
+    "load_encoder",
+]
 
 
 class SentenceTransformerEncoder:
@@ -165,6 +93,32 @@ class SentenceTransformerEncoder:
     def encode_document(self, replies: Sequence[str]) -> Vectors:
         """Vectors for replies, by the model's document route if it has one."""
         return self._run(self.model.encode_document, replies)
+
+    def copy(self, max_length: int | None = None, cut: Literal["front", "end"] = "end") -> SentenceTransformerEncoder:
+        """An encoder of its own with the same weights, for fine-tuning."""
+        own = copy.copy(self)
+        own.model = copy.deepcopy(self.model)
+        # Its weights will change: what is cached for this model is not its own.
+        own.fingerprint = f"{self.fingerprint}-copy-{uuid.uuid4().hex[:8]}"
+        if max_length is not None:
+            own.model.max_seq_length = min(max_length, self.model.max_seq_length or max_length)
+        own.model.tokenizer.truncation_side = "left" if cut == "front" else "right"
+        return own
+
+    def parameters(self) -> list[torch.nn.Parameter]:
+        """All weights that are not frozen."""
+        return [weight for weight in self.model.parameters() if weight.requires_grad]
+
+    def embed(self, texts: Sequence[str]) -> torch.Tensor:
+        """Vectors for meaning, with gradients and with dropout."""
+        import torch
+
+        self.model.train()
+        prompt = self.model.prompts.get(self.model.default_prompt_name or "")
+        features = self.model.preprocess(list(texts), prompt=prompt)
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self._bf16):
+            vectors = self.model(features)["sentence_embedding"]
+        return cast("torch.Tensor", vectors[:, : self.model.truncate_dim].float())
 
 
 class ObjectEncoder:

@@ -14,7 +14,7 @@ from turnwise.benchmarks.data import rows, turns_of
 from turnwise.benchmarks.metrics import cosine_similarity, expected_reciprocal_rank, expected_top_k
 from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo
 
-__all__ = ["ResponseSelection", "Selection", "blocks", "selection_scores"]
+__all__ = ["ResponseSelection", "Selection", "blocks", "selection_pairs", "selection_scores"]
 
 BLOCK = 100
 MAX_PAIRS = 3_000
@@ -43,7 +43,8 @@ def _next_turns(dataset: str, file: str, turns: int) -> Iterator[Selection]:
                 yield Selection(tuple(text for _, text in dialogue[place - turns : place]), dialogue[place][1])
 
 
-def _pairs(dataset: str, turns: int) -> list[Selection]:
+def selection_pairs(dataset: str, turns: int = 1) -> list[Selection]:
+    """All contexts and replies of a set; questions and answers have one turn of context."""
     if dataset == "amazon_qa":
         return list(_question_answers(dataset, "Appliances", "Video_Games"))
     if dataset == "medquad":
@@ -97,7 +98,7 @@ class ResponseSelection(Task):
 
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
         """Top-1, Top-3, Top-10 and MRR in percent, one draw a shuffle."""
-        pairs = _pairs(self.info.dataset, self.turns)
+        pairs = selection_pairs(self.info.dataset, self.turns)
         found = []
         shuffles = [blocks(pairs, seed + draw) for draw in range(draws)]
         self._encode_all(encoder, [pair for shuffle in shuffles for block in shuffle for pair in block])
