@@ -126,7 +126,7 @@ def fine_tune(encoder: TrainableEncoder, objective: Objective, plan: FineTuning,
 
     own, added = list(encoder.parameters()), list(objective.parameters())
     groups = [{"params": own, "lr": plan.encoder_rate}, {"params": added, "lr": plan.head_rate}]
-    optimizer = torch.optim.AdamW([group for group in groups if group["params"]])
+    optimizer = torch.optim.AdamW([group for group in groups if group["params"]], fused=True)
     # Dropout draws from the global generator, which is not ours: it is put back.
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

@@ -61,7 +61,7 @@ class LabelObjective:
         size = encoder.encode(train[0][:1]).shape[1]
         self._scale = size**0.5
         self._dropout = torch.nn.Dropout(plan.dropout)
-        self._layer = torch.nn.Linear(size, classes)
+        self._layer = torch.nn.utils.skip_init(torch.nn.Linear, size, classes)
         for weight in self._layer.parameters():
             torch.nn.init.zeros_(weight)
 
@@ -165,10 +165,8 @@ class ReplyObjective:
     def loss(self, places: Places) -> torch.Tensor:
         """SimCLR's loss in the batch."""
         pairs = [self._train[place] for place in places]
-        return simclr_loss(
-            self._encoder.embed([pair.context[-1] for pair in pairs]),
-            self._encoder.embed([pair.reply for pair in pairs]),
-        )
+        vectors = self._encoder.embed([*(pair.context[-1] for pair in pairs), *(pair.reply for pair in pairs)])
+        return simclr_loss(vectors[: len(pairs)], vectors[len(pairs) :])
 
     def validate(self) -> tuple[float, ...]:
         """Top-1 among the block's replies; the reciprocal rank settles ties."""

@@ -31,6 +31,8 @@ __all__ = [
     "load_encoder",
 ]
 
+EMBED_AT_A_TIME = 16
+
 
 class SentenceTransformerEncoder:
     """A SentenceTransformer, with its folder's context format.
@@ -115,9 +117,14 @@ class SentenceTransformerEncoder:
 
         self.model.train()
         prompt = self.model.prompts.get(self.model.default_prompt_name or "")
-        features = self.model.preprocess(list(texts), prompt=prompt)
+        # Texts of one length together: attention with dropout is slow on padding.
+        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        pieces = []
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self._bf16):
-            vectors = self.model(features)["sentence_embedding"]
+            for start in range(0, len(order), EMBED_AT_A_TIME):
+                piece = [texts[place] for place in order[start : start + EMBED_AT_A_TIME]]
+                pieces.append(self.model(self.model.preprocess(piece, prompt=prompt))["sentence_embedding"])
+        vectors = torch.cat(pieces)[torch.tensor(order).argsort()]
         return cast("torch.Tensor", vectors[:, : self.model.truncate_dim].float())
 
 
