@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import re
 import uuid
 from collections.abc import Sequence
@@ -14,6 +13,8 @@ import numpy as np
 
 from turnwise.errors import TurnwiseError
 from turnwise.runtime.context_format import ContextFormat, read_context_format
+from turnwise.runtime.fingerprint import folder_fingerprint, weights_fingerprint
+from turnwise.runtime.mteb_model import MtebEncoder, is_mteb_model
 from turnwise.runtime.protocols import Context, Encoder, Scorer, TrainableEncoder, Vectors
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ class SentenceTransformerEncoder:
                 piece = [texts[place] for place in order[start : start + EMBED_AT_A_TIME]]
                 pieces.append(self.model(self.model.preprocess(piece, prompt=prompt))["sentence_embedding"])
         vectors = torch.cat(pieces)[torch.tensor(order).argsort()]
-        return cast("torch.Tensor", vectors[:, : self.model.truncate_dim].float())
+        return vectors[:, : self.model.truncate_dim].float()
 
 
 class ObjectEncoder:
@@ -171,18 +172,8 @@ def _declared_languages(folder: Path) -> frozenset[str]:
     return frozenset([named] if isinstance(named, str) else named)
 
 
-def _folder_fingerprint(folder: Path) -> str:
-    """A hash of everything in the folder that can change a vector."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        if path.suffix in (".json", ".safetensors", ".txt", ".model"):
-            digest.update(str(path.relative_to(folder)).encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:32]
-
-
 def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> Encoder:
-    """An encoder from a model folder, a SentenceTransformer, or any object with `encode`.
+    """An encoder from a model folder, a SentenceTransformer, a model of MTEB, or any object with `encode`.
 
     Only safetensors are read, and no code of a model is ever run.
 
@@ -208,7 +199,7 @@ def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> En
     return SentenceTransformerEncoder(
         model,
         name=folder.resolve().name,
-        fingerprint=_folder_fingerprint(folder),
+        fingerprint=folder_fingerprint(folder),
         languages=_declared_languages(folder),
         context_format=read_context_format(folder),
         batch_size=batch_size,
@@ -221,13 +212,11 @@ def _from_object(model: Any, bf16: bool, batch_size: int) -> Encoder:
 
     library = sys.modules.get("sentence_transformers")
     if library is not None and isinstance(model, library.SentenceTransformer):
-        weights = hashlib.sha256()
-        for name, tensor in sorted(model.state_dict().items()):
-            weights.update(name.encode())
-            weights.update(tensor.detach().cpu().float().numpy().tobytes())
         return SentenceTransformerEncoder(
-            model, name="model", fingerprint=weights.hexdigest()[:32], bf16=bf16, batch_size=batch_size
+            model, name="model", fingerprint=weights_fingerprint(model), bf16=bf16, batch_size=batch_size
         )
+    if is_mteb_model(model):
+        return MtebEncoder(model, batch_size)
     if hasattr(model, "encode"):
         return ObjectEncoder(model)
     raise TurnwiseError(
