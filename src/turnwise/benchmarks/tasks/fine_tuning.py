@@ -27,7 +27,7 @@ __all__ = ["ActionFineTuning", "IntentFineTuning", "SelectionFineTuning"]
 DRAWS = 3
 INTENT_PLAN = FineTuning()
 ACTION_PLAN = FineTuning(
-    epochs=100, batch_size=32, encoder_rate=5e-5, evaluate_every=30, max_length=32, cut="front", dropout=0.2
+    epochs=100, batch_size=32, encoder_rate=5e-5, evaluate_every=30, patience=2, max_length=32, cut="front", dropout=0.2
 )
 SELECTION_PLAN = FineTuning(batch_size=100, max_length=128, patience=2)
 """The paper's numbers for BERT-base, except for patience and the rate of the layer on top, which it does not name."""
