@@ -101,7 +101,7 @@ def on_processes(task: Callable[[Truth], Errors], worlds: tuple[int, ...] = (2, 
     with tempfile.TemporaryDirectory() as folder:
         # Importing takes longer than all comparisons: one server imports, the processes come out of it.
         multiprocessing.set_forkserver_preload([__name__, "torch._dynamo"])
-        torch.multiprocessing.start_processes(  # type: ignore[no-untyped-call]
+        torch.multiprocessing.start_processes(  # type: ignore[no-untyped-call, attr-defined]
             _work, (worlds, folder, task), nprocs=max(worlds), start_method="forkserver"
         )
         return {

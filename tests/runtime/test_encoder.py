@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from turnwise.errors import TurnwiseError
-from turnwise.runtime import Encoder, load_encoder
+from turnwise.runtime import Encoder, TrainableEncoder, load_encoder
 from turnwise.runtime.context_format import ContextFormat
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -28,9 +28,7 @@ def tiny_model() -> Any:
     folder = Path(tiny_model.folder)  # type: ignore[attr-defined]
     if not (folder / "config.json").exists():
         torch.manual_seed(0)
-        vocabulary = folder / "words.txt"
-        vocabulary.write_text("\n".join(WORDS))
-        BertTokenizerFast(vocab_file=str(vocabulary)).save_pretrained(folder)
+        BertTokenizerFast(vocab={word: place for place, word in enumerate(WORDS)}).save_pretrained(folder)
         config = BertConfig(
             vocab_size=len(WORDS), hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64
         )
@@ -92,6 +90,31 @@ def test_the_fingerprint_follows_the_weights(model: Any, folder: Path) -> None:
     (folder / "turnwise.json").write_text("{}")
     assert load_encoder(folder).fingerprint != before
     assert load_encoder(model).fingerprint == load_encoder(model).fingerprint
+
+
+def test_a_copy_is_trained_alone_and_cut_where_asked(model: Any) -> None:
+    import torch
+
+    encoder = load_encoder(model)
+    assert isinstance(encoder, TrainableEncoder)
+    text, start, end = "hello there my card is lost", "hello there my", "card is lost"
+    assert encoder.copy().encode([text]) == pytest.approx(encoder.encode([text]), abs=1e-6)
+    assert encoder.copy(5).encode([text]) == pytest.approx(encoder.encode([start]), abs=1e-6)
+    front = encoder.copy(5, "front")
+    assert front.encode([text]) == pytest.approx(encoder.encode([end]), abs=1e-6)
+    before, many = encoder.encode([end]), [text, "yes", end] * 20
+    for module in front.model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+    vectors = front.embed(many)
+    assert front.model.training
+    assert vectors.detach().numpy() == pytest.approx(front.encode(many), abs=1e-5)
+    vectors.sum().backward()
+    assert front.parameters()[0].grad is not None
+    with torch.no_grad():
+        front.parameters()[0].add_(1)
+    assert np.array_equal(encoder.encode([end]), before)
+    assert front.fingerprint != encoder.fingerprint
 
 
 def test_declared_languages(folder: Path) -> None:

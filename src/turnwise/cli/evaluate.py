@@ -44,7 +44,7 @@ def evaluate(
         ..., help="A model's folder; or bm25, tfidf, static:FOLDER, whitening:FOLDER, cls:FOLDER, mean:FOLDER."
     ),
     suite: str | None = typer.Option(
-        None, help="Which tasks: quick, dse, dialoguecse, tadse, diaeval, ums or all; quick if nothing else is said."
+        None, help="quick (if nothing else is said), dse, dse-finetune, dialoguecse, tadse, diaeval, ums or all."
     ),
     tasks: str | None = typer.Option(None, help="Only these tasks, separated by commas."),
     intents: Path | None = typer.Option(

@@ -1,18 +1,21 @@
-"""The encoder, seen from outside: three ways to look at text, and adapters for what people have."""
+"""Encoders out of what people have: a model folder, a SentenceTransformer, any object that encodes."""
 
 from __future__ import annotations
 
-import hashlib
+import copy
 import re
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from turnwise.errors import TurnwiseError
 from turnwise.runtime.context_format import ContextFormat, read_context_format
+from turnwise.runtime.fingerprint import folder_fingerprint, weights_fingerprint
+from turnwise.runtime.mteb_model import MtebEncoder, is_mteb_model
+from turnwise.runtime.protocols import Context, Encoder, Scorer, TrainableEncoder, Vectors
 
 if TYPE_CHECKING:
     import torch
@@ -23,104 +26,13 @@ __all__ = [
     "Encoder",
     "ObjectEncoder",
     "Scorer",
+    "SentenceTransformerEncoder",
     "TrainableEncoder",
     "Vectors",
-    "folder_fingerprint",
     "load_encoder",
 ]
 
-Vectors = npt.NDArray[np.float32]
-Context = Sequence[str]
-"""The turns of a conversation so far, the oldest first."""
-
-
-@runtime_checkable
-class Encoder(Protocol):
-    """Texts to vectors: `encode` for what a text means, the other two for what it calls for and what it answers.
-
-    A model without a head for contexts and one for replies gives the same space three times.
-    """
-
-    @property
-    def name(self) -> str:
-        """What to call it in a table."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes whenever the vectors may: embeddings are cached by it."""
-        ...
-
-    @property
-    def languages(self) -> frozenset[str]:
-        """The languages it declares; none means that it does not say."""
-        ...
-
-    @property
-    def has_heads(self) -> bool:
-        """Whether contexts and replies have spaces of their own."""
-        ...
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Vectors for meaning."""
-        ...
-
-    def encode_query(self, contexts: Sequence[Context]) -> Vectors:
-        """Vectors for contexts."""
-        ...
-
-    def encode_document(self, replies: Sequence[str]) -> Vectors:
-        """Vectors for replies."""
-        ...
-
-    def format_context(self, context: Context) -> str:
-        """A context as the text that the model reads."""
-        ...
-
-
-@runtime_checkable
-class Scorer(Protocol):
-    """Scores replies to contexts directly, without vectors: a cross-encoder or BM25."""
-
-    @property
-    def name(self) -> str:
-        """What to call it in a table."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes whenever the scores may."""
-        ...
-
-    @property
-    def languages(self) -> frozenset[str]:
-        """The languages it declares; none means that it does not say."""
-        ...
-
-    def score(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
-        """How well each reply fits; higher is better."""
-        ...
-
-
-@runtime_checkable
-class TrainableEncoder(Protocol):
-    """An encoder whose copy can be fine-tuned by a benchmark task."""
-
-    def copy(self) -> TrainableEncoder:
-        """An encoder of its own with the same weights."""
-        ...
-
-    def parameters(self) -> Sequence[torch.nn.Parameter]:
-        """What may be trained."""
-        ...
-
-    def embed(self, texts: Sequence[str]) -> torch.Tensor:
-        """Vectors with gradients."""
-        ...
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Vectors without."""
-        ...
+EMBED_AT_A_TIME = 16
 
 
 class SentenceTransformerEncoder:
@@ -185,6 +97,37 @@ class SentenceTransformerEncoder:
         """Vectors for replies, by the model's document route if it has one."""
         return self._run(self.model.encode_document, replies)
 
+    def copy(self, max_length: int | None = None, cut: Literal["front", "end"] = "end") -> SentenceTransformerEncoder:
+        """An encoder of its own with the same weights, for fine-tuning."""
+        own = copy.copy(self)
+        own.model = copy.deepcopy(self.model)
+        # Its weights will change: what is cached for this model is not its own.
+        own.fingerprint = f"{self.fingerprint}-copy-{uuid.uuid4().hex[:8]}"
+        if max_length is not None:
+            own.model.max_seq_length = min(max_length, self.model.max_seq_length or max_length)
+        own.model.tokenizer.truncation_side = "left" if cut == "front" else "right"
+        return own
+
+    def parameters(self) -> list[torch.nn.Parameter]:
+        """All weights that are not frozen."""
+        return [weight for weight in self.model.parameters() if weight.requires_grad]
+
+    def embed(self, texts: Sequence[str]) -> torch.Tensor:
+        """Vectors for meaning, with gradients and with dropout."""
+        import torch
+
+        self.model.train()
+        prompt = self.model.prompts.get(self.model.default_prompt_name or "")
+        # Texts of one length together: attention with dropout is slow on padding.
+        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        pieces = []
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self._bf16):
+            for start in range(0, len(order), EMBED_AT_A_TIME):
+                piece = [texts[place] for place in order[start : start + EMBED_AT_A_TIME]]
+                pieces.append(self.model(self.model.preprocess(piece, prompt=prompt))["sentence_embedding"])
+        vectors = torch.cat(pieces)[torch.tensor(order).argsort()]
+        return vectors[:, : self.model.truncate_dim].float()
+
 
 class ObjectEncoder:
     """Any object with an `encode` method; `encode_query` and `encode_document` are used if it has them."""
@@ -229,20 +172,8 @@ def _declared_languages(folder: Path) -> frozenset[str]:
     return frozenset([named] if isinstance(named, str) else named)
 
 
-def folder_fingerprint(folder: Path) -> str:
-    """A hash of everything in the folder that can change a vector."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        if path.relative_to(folder).parts[0] == "training":  # How it was made does not change what it is.
-            continue
-        if path.suffix in (".json", ".safetensors", ".txt", ".model"):
-            digest.update(str(path.relative_to(folder)).encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:32]
-
-
 def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> Encoder:
-    """An encoder from a model folder, a SentenceTransformer, or any object with `encode`.
+    """An encoder from a model folder, a SentenceTransformer, a model of MTEB, or any object with `encode`.
 
     Only safetensors are read, and no code of a model is ever run.
 
@@ -281,13 +212,11 @@ def _from_object(model: Any, bf16: bool, batch_size: int) -> Encoder:
 
     library = sys.modules.get("sentence_transformers")
     if library is not None and isinstance(model, library.SentenceTransformer):
-        weights = hashlib.sha256()
-        for name, tensor in sorted(model.state_dict().items()):
-            weights.update(name.encode())
-            weights.update(tensor.detach().cpu().float().numpy().tobytes())
         return SentenceTransformerEncoder(
-            model, name="model", fingerprint=weights.hexdigest()[:32], bf16=bf16, batch_size=batch_size
+            model, name="model", fingerprint=weights_fingerprint(model), bf16=bf16, batch_size=batch_size
         )
+    if is_mteb_model(model):
+        return MtebEncoder(model, batch_size)
     if hasattr(model, "encode"):
         return ObjectEncoder(model)
     raise TurnwiseError(

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from turnwise.runtime.context_format import ContextFormat, read_context_format
-from turnwise.runtime.encoder import Context, folder_fingerprint
+from turnwise.runtime.encoder import Context
+from turnwise.runtime.fingerprint import folder_fingerprint
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder

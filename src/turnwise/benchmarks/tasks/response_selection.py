@@ -14,7 +14,7 @@ from turnwise.benchmarks.data import rows, turns_of
 from turnwise.benchmarks.metrics import cosine_similarity, expected_reciprocal_rank, expected_top_k
 from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo
 
-__all__ = ["ResponseSelection", "Selection", "blocks", "next_turns", "selection_scores"]
+__all__ = ["ResponseSelection", "Selection", "blocks", "next_turns", "selection_pairs", "selection_scores"]
 
 BLOCK = 100
 MAX_PAIRS = 3_000
@@ -43,7 +43,8 @@ def next_turns(dialogues: Iterable[Sequence[tuple[str, str]]], turns: int) -> It
                 yield Selection(tuple(text for _, text in dialogue[place - turns : place]), dialogue[place][1])
 
 
-def _pairs(dataset: str, turns: int) -> list[Selection]:
+def selection_pairs(dataset: str, turns: int = 1) -> list[Selection]:
+    """All contexts and replies of a set; questions and answers have one turn of context."""
     if dataset == "amazon_qa":
         return list(_question_answers(dataset, "Appliances", "Video_Games"))
     if dataset == "medquad":
@@ -88,7 +89,7 @@ class ResponseSelection(Task):
         space: Literal["plain", "heads"] = "plain",
         pairs: Callable[[], list[Selection]] | None = None,
     ) -> None:
-        self._pairs = pairs or (lambda: _pairs(dataset, turns))
+        self._pairs = pairs or (lambda: selection_pairs(dataset, turns))
         self.turns = turns
         self.space = space
         utterance = dataset in ("amazon_qa", "medquad")

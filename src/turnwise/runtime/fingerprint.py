@@ -1,0 +1,30 @@
+"""What identifies a model by all that can change a vector."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+__all__ = ["folder_fingerprint", "weights_fingerprint"]
+
+
+def folder_fingerprint(folder: Path) -> str:
+    """A hash of everything in a model's folder that can change a vector."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.relative_to(folder).parts[0] == "training":  # How it was made does not change what it is.
+            continue
+        if path.suffix in (".json", ".safetensors", ".txt", ".model"):
+            digest.update(str(path.relative_to(folder)).encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:32]
+
+
+def weights_fingerprint(model: Any, *more: str) -> str:
+    """A hash of a module's weights, and of what else is said to matter."""
+    digest = hashlib.sha256("\x00".join(more).encode())
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().float().numpy().tobytes())
+    return digest.hexdigest()[:32]
