@@ -77,7 +77,8 @@ def simulated_pair(
     rng: np.random.Generator, better: float, *, seeds: tuple[int, int] = (0, 0)
 ) -> tuple[RunResult, RunResult]:
     """Two runs on eight tasks, two of each set; the second is better by some points on the last task."""
-    first, second = [], []
+    first: list[TaskResult] = []
+    second: list[TaskResult] = []
     for number in range(8):
         shape = (10, 50) if number % 2 else (1, 50)
         common = simulated(rng, *shape) - TRUTH if seeds[0] == seeds[1] else 0

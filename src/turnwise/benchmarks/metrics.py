@@ -26,8 +26,8 @@ __all__ = [
     "isotropy",
     "nearest_label_credit",
     "normalise_rows",
-    "rank_products",
     "shares_below",
+    "spearman",
     "uniformity",
 ]
 
@@ -167,15 +167,14 @@ def shares_below(low: Floats, high: Floats) -> Floats:
     return np.asarray(1 - (not_above + below) / 2 / len(ordered), np.float64)
 
 
-def rank_products(first: Sequence[float] | Floats, second: Sequence[float] | Floats) -> Floats:
-    """The products of standardised ranks, whose mean is Spearman's correlation; zeros when one side does not vary."""
+def spearman(first: Sequence[float] | Floats, second: Sequence[float] | Floats) -> float:
+    """Rank correlation; 0 when one side does not vary."""
     from scipy.stats import rankdata
 
-    ranks = [rankdata(side) for side in (first, second)]
-    if any(np.ptp(side) == 0 for side in ranks):
-        return np.zeros(len(first))
-    one, two = ((side - side.mean()) / side.std() for side in ranks)
-    return np.asarray(one * two, np.float64)
+    one, two = rankdata(first), rankdata(second)
+    if np.ptp(one) == 0 or np.ptp(two) == 0:
+        return 0.0
+    return float(np.corrcoef(one, two)[0, 1])
 
 
 def uniformity(vectors: Matrix) -> float:

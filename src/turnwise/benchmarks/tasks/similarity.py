@@ -6,8 +6,8 @@ import numpy as np
 
 from turnwise.benchmarks.cache import CachedEncoder
 from turnwise.benchmarks.data import rows
-from turnwise.benchmarks.metrics import normalise_rows, rank_products
-from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo
+from turnwise.benchmarks.metrics import normalise_rows, spearman
+from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo, leave_out_credits
 from turnwise.corpus.catalog import get_dataset
 
 __all__ = ["SentenceSimilarity"]
@@ -34,5 +34,6 @@ class SentenceSimilarity(Task):
         first = normalise_rows(encoder.encode([pair["a"] for pair in pairs]))
         second = normalise_rows(encoder.encode([pair["b"] for pair in pairs]))
         cosines = np.round((first * second).sum(axis=1), 6)
-        products = 100 * rank_products(cosines, np.array([pair["score"] for pair in pairs], np.float64))
-        return [Draw({"spearman": float(products.mean())}, products)]
+        said = np.array([pair["score"] for pair in pairs], np.float64)
+        credits = leave_out_credits(lambda keep: 100 * spearman(cosines[keep], said[keep]), len(pairs))
+        return [Draw({"spearman": 100 * spearman(cosines, said)}, credits)]
