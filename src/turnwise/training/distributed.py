@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from turnwise.errors import TurnwiseError
 from turnwise.training.recipe import Recipe
 
-__all__ = ["is_first_process", "processes", "train_on_ray"]
+__all__ = ["first_process_first", "is_first_process", "processes", "train_on_ray"]
+
+
+@contextmanager
+def first_process_first() -> Iterator[None]:
+    """The first process goes through the body before all others: it makes the files that they then find."""
+    import torch
+    from accelerate import PartialState
+
+    # Joins the processes that torchrun or Ray has started, which the trainer would otherwise do later.
+    state = PartialState(cpu=not torch.cuda.is_available())
+    with state.main_process_first():
+        yield
 
 
 def processes() -> int:

@@ -13,6 +13,7 @@ import yaml
 
 from turnwise.errors import TurnwiseError
 from turnwise.runtime.context_format import read_context_format
+from turnwise.training.distributed import first_process_first, is_first_process
 from turnwise.training.recipe import Recipe
 
 __all__ = ["Progress", "TrainResult", "train"]
@@ -75,7 +76,9 @@ def train(
     from turnwise.training.stage import StageRun, load_start
 
     work = out / WORK
-    _claim(recipe, work, resume)
+    with first_process_first():
+        if is_first_process():
+            _claim(recipe, work, resume)
     model = load_start(recipe)
     base = recipe.model.start
     context = recipe.model.context
@@ -106,7 +109,6 @@ def _claim(recipe: Recipe, work: Path, resume: bool) -> None:
 
 def _finish(recipe: Recipe, model: Any, losses: dict[str, Any], reads: int, context: Any, result: TrainResult) -> None:
     """Write the model, its card and the curve; then the checkpoints can go."""
-    from turnwise.training.distributed import is_first_process
     from turnwise.training.folder import save_model
     from turnwise.training.heads import keep_heads
     from turnwise.training.losses import trained_heads

@@ -12,7 +12,7 @@ from turnwise.objectives import small_transformer
 from turnwise.runtime.context_format import ContextFormat
 from turnwise.runtime.encoder import SentenceTransformerEncoder, load_encoder
 from turnwise.training.budget import Budget
-from turnwise.training.distributed import is_first_process, processes
+from turnwise.training.distributed import first_process_first, is_first_process, processes
 from turnwise.training.losses import added_parameters, build_losses, trained_heads
 from turnwise.training.recipe import InverseFrequency, Recipe, Stage
 from turnwise.training.texts import ToText
@@ -139,15 +139,17 @@ class StageRun:
         if isinstance(stage.view, LabelledPairs):
             raise TurnwiseError("labelled pairs come from files, not from a table", "build the view in Python")
         place = self._folder / "view"
-        manifest = build_view(
-            list(tables),
-            place,
-            stage.view,
-            seed=self._recipe.seed,
-            source_weights=stage.source_weights or None,
-            limit=stage.limit,
-            on_progress=lambda step, part: self._on_progress(step, part, ""),
-        )
+        with first_process_first():
+            manifest = build_view(
+                list(tables),
+                place,
+                stage.view,
+                seed=self._recipe.seed,
+                source_weights=stage.source_weights or None,
+                limit=stage.limit,
+                on_progress=lambda step, part: self._on_progress(step, part, ""),
+            )
+            views = {group: load_view(place, group) for group in manifest.rows}
         for counts in manifest.rows.values():
             for source, count in counts.items():
                 result.rows[source] = result.rows.get(source, 0) + count
@@ -158,7 +160,7 @@ class StageRun:
             replies="reply" in manifest.columns,
             frequencies=isinstance(stage.objective, InverseFrequency),
         )
-        found = {group: load_view(place, group).with_transform(transform) for group in manifest.rows}
+        found = {group: rows.with_transform(transform) for group, rows in views.items()}
         small = next((group for group, rows in found.items() if len(rows) < stage.batch_size * processes()), None)
         if small is not None:
             raise TurnwiseError(

@@ -1,0 +1,82 @@
+"""Training teaches: replies that were never seen are found, unless the replies it learned from were shuffled."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.training.toy import conversations, write_start, write_table
+from turnwise.benchmarks import CachedEncoder
+from turnwise.benchmarks.own_data import reply_tasks
+from turnwise.runtime import load_encoder
+from turnwise.training import load_recipe, train
+
+SETTINGS = {
+    "stages.0.batch_size": "64",
+    "stages.0.steps": "250",
+    "stages.0.encoder_rate": "3e-3",
+    "stages.0.epochs": "20",
+    "model.freeze_embeddings": "false",
+    "report_to": "none",
+    "bf16": "false",
+    "evaluate_every": "0",
+}
+
+
+def held_out_top1(model: Path, table: Path) -> float:
+    encoder = CachedEncoder(load_encoder(model))
+    (task,) = (task for task in reply_tasks(table) if task.info.name.endswith("-heads") == encoder.has_heads)
+    return task.evaluate(encoder, 1, 0)[0].scores["top1"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["dse", "wmdc-heads"])
+def test_held_out_replies_are_found_only_after_training_on_true_ones(name: str, tmp_path: Path) -> None:
+    held = write_table(tmp_path / "held", conversations(300, seed=1))
+    start = write_start(tmp_path / "start", layers=2, width=48)
+    changes = {**SETTINGS, "model.start": str(start)}
+    if name == "wmdc-heads":
+        changes["stages.0.view.sizes"] = "[1]"
+    reached = {}
+    for kind in ("true", "shuffled"):
+        dialogues = conversations(3_000, shuffled=kind == "shuffled")
+        table = write_table(tmp_path / kind, dialogues)
+        train(load_recipe(name, changes), [table], tmp_path / f"model-{kind}")
+        reached[kind] = held_out_top1(tmp_path / f"model-{kind}", held)
+    before = held_out_top1(start, held)
+    assert reached["true"] > before + 30
+    assert reached["shuffled"] < before + 10
+
+
+@pytest.mark.slow
+def test_two_processes_train_as_one(table: Path, start: Path, tmp_path: Path) -> None:
+    """Under torchrun each process has half the batch; the model is that of one process with the whole batch."""
+    from safetensors.torch import load_file
+
+    place = ["--set", f"model.start={start}", "--set", "report_to=none", "--set", "bf16=false"]
+    more = [*place, "--set", "stages.0.steps=4", "--set", "stages.0.encoder_rate=1e-3", "--set", "evaluate_every=0"]
+    launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-addr", "127.0.0.1"]
+    command = [*launch, "--master-port", "29641", "-m", "turnwise.cli.main", "train", "dse", str(table)]
+    environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
+    done = subprocess.run(
+        [*command, "--out", str(tmp_path / "two"), *more, "--set", "stages.0.batch_size=8"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    changes = {"stages.0.steps": "4", "stages.0.encoder_rate": "1e-3", "evaluate_every": "0", "bf16": "false"}
+    whole = load_recipe("dse", {**changes, "model.start": str(start), "report_to": "none", "stages.0.batch_size": "16"})
+    train(whole, [table], tmp_path / "one")
+    one, two = (load_file(tmp_path / name / "model.safetensors") for name in ("one", "two"))
+    first = load_file(start / "model.safetensors")
+    moved = sum(float((one[key] - first[key]).square().sum()) for key in one) ** 0.5
+    apart = sum(float((one[key] - two[key]).square().sum()) for key in one) ** 0.5
+    assert moved > 0
+    assert apart < 1e-3 * moved

@@ -1,0 +1,60 @@
+"""Recipes: what comes with Turnwise is valid, what is changed is changed, what is wrong is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from turnwise.errors import TurnwiseError
+from turnwise.training import load_recipe, recipe_names, recipe_text
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_every_recipe_is_valid_and_explains_itself(name: str) -> None:
+    recipe = load_recipe(name)
+    assert recipe.name == name
+    assert recipe_text(name).startswith("# ")
+    assert recipe.model.start is None
+    heads = [getattr(stage.objective, "head", None) for stage in recipe.stages]
+    assert recipe.keep_heads == (heads[-1] == "context-reply")
+
+
+def test_the_methods_of_the_papers_are_there() -> None:
+    assert {"mlm", "dse", "dse-123-1", "dse-dropout", "wmdc", "simcse", "tod-bert"} <= set(recipe_names())
+
+
+def test_places_can_be_changed() -> None:
+    changes = {"stages.0.batch_size": "256", "stages.0.encoder_rate": "3e-5", "model.start": "some/folder"}
+    recipe = load_recipe("dse", changes)
+    assert recipe.stages[0].batch_size == 256
+    assert recipe.stages[0].encoder_rate == pytest.approx(3e-5)
+    assert recipe.model.start == "some/folder"
+    assert load_recipe("dse").stages[0].batch_size == 128
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"stages.0.batch_size": "1"}, r"dse, stages\.0\.batch_size: Input should be greater"),
+        ({"stages.0.bach_size": "64"}, r"dse, stages\.0\.bach_size: Extra inputs"),
+        ({"stages.7.batch_size": "64"}, r"--set stages\.7\.batch_size: there is no such place"),
+        ({"name.first": "x"}, r"--set name\.first: there is no such place"),
+        ({"stages.0.objective.kind": "magic"}, r"objective: Input tag 'magic'"),
+    ],
+)
+def test_mistakes_name_the_place(changes: dict[str, str], problem: str) -> None:
+    with pytest.raises(TurnwiseError, match=problem):
+        load_recipe("dse", changes)
+
+
+def test_unknown_recipes_and_files(tmp_path: Path) -> None:
+    with pytest.raises(TurnwiseError, match="there is no recipe 'dze'"):
+        load_recipe("dze")
+    with pytest.raises(TurnwiseError, match=r"my\.yaml is no file"):
+        load_recipe(str(tmp_path / "my.yaml"))
+    (tmp_path / "my.yaml").write_text("stages: [")
+    with pytest.raises(TurnwiseError, match=r"my\.yaml is no YAML"):
+        load_recipe(str(tmp_path / "my.yaml"))
+    (tmp_path / "my.yaml").write_text(recipe_text("wmdc"))
+    assert load_recipe(str(tmp_path / "my.yaml")) == load_recipe("wmdc")

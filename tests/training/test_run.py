@@ -1,0 +1,158 @@
+"""Whole runs of a tiny model: what comes out, and what an interruption changes (nothing)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from sentence_transformers import SentenceTransformer
+
+from turnwise.errors import TurnwiseError
+from turnwise.runtime import load_encoder
+from turnwise.training import Recipe, load_recipe, train
+from turnwise.training.run import WORK
+
+TEXTS = ["please tell me about q1 and q2", "the a1 is that a2 was"]
+
+
+def recipe(name: str, start: Path, **changes: str) -> Recipe:
+    settings = {
+        "model.start": str(start),
+        "stages.0.batch_size": "16",
+        "stages.0.steps": "6",
+        "stages.0.encoder_rate": "1e-3",
+        "report_to": "none",
+        "bf16": "false",
+        "save_every": "2",
+        "evaluate_every": "2",
+    }
+    return load_recipe(name, {**settings, **changes})
+
+
+class PowerCutError(Exception):
+    """The power went out."""
+
+
+def stop_at(step: int) -> Any:
+    def on_progress(doing: str, part: float, note: str) -> None:
+        if doing == "training" and note.startswith(f"step {step},"):
+            raise PowerCutError
+
+    return on_progress
+
+
+@pytest.mark.parametrize("name", ["dse", "dse-123-1", "wmdc", "simcse", "tod-bert", "mlm"])
+def test_every_method_trains_and_leaves_an_ordinary_folder(name: str, table: Path, start: Path, tmp_path: Path) -> None:
+    few = {"stages.0.view.turns": "[1]"} if name == "dse-123-1" else {}
+    few = {"stages.0.view.sizes": "[1]"} if name == "wmdc" else few
+    result = train(recipe(name, start, **few), [table], tmp_path / "model")
+    assert result.steps == 6
+    assert result.pairs == 6 * 16
+    assert result.tokens > result.pairs
+    model = SentenceTransformer(str(tmp_path / "model"), device="cpu", local_files_only=True)
+    before = SentenceTransformer(str(start), device="cpu", local_files_only=True)
+    assert np.abs(model.encode(TEXTS) - before.encode(TEXTS)).max() > 1e-4
+    assert model.max_seq_length == before.max_seq_length
+    card = (tmp_path / "model" / "README.md").read_text()
+    assert f"recipe `{name}`" in card
+    assert "| table |" in card
+    assert not list((tmp_path / "model" / WORK).rglob("checkpoint-*"))
+
+
+def test_kept_heads_are_three_views_of_one_encoder(table: Path, start: Path, tmp_path: Path) -> None:
+    train(recipe("dse-heads", start), [table], tmp_path / "heads")
+    encoder = load_encoder(tmp_path / "heads")
+    assert encoder.has_heads
+    model = SentenceTransformer(str(tmp_path / "heads"), device="cpu", local_files_only=True)
+    meaning, context, reply = model.encode(TEXTS), model.encode_query(TEXTS), model.encode_document(TEXTS)
+    assert np.abs(meaning - context).max() > 1e-4
+    assert np.abs(context - reply).max() > 1e-4
+    assert np.linalg.norm(context, axis=1) == pytest.approx([1, 1], abs=1e-5)
+    # `encode` is the encoder alone, of length one.
+    bare = SentenceTransformer(modules=list(model)[:2], device="cpu").encode(TEXTS, normalize_embeddings=True)
+    assert meaning == pytest.approx(bare, abs=1e-6)
+    # And training can go on from such a folder.
+    train(recipe("dse", tmp_path / "heads"), [table], tmp_path / "next")
+    assert not load_encoder(tmp_path / "next").has_heads
+
+
+def test_other_servers_find_the_keys_they_know(table: Path, start: Path, tmp_path: Path) -> None:
+    """As text-embeddings-inference reads a folder: pooling by older keys, the length from sentence_bert_config."""
+    train(recipe("dse", start), [table], tmp_path / "model")
+    modules = json.loads((tmp_path / "model" / "modules.json").read_text())
+    pooling = next(module["path"] for module in modules if module["type"].endswith("Pooling"))
+    config = json.loads((tmp_path / "model" / pooling / "config.json").read_text())
+    chosen = [name for name, on in config.items() if name.startswith("pooling_mode_") and on is True]
+    assert chosen == ["pooling_mode_mean_tokens"]
+    assert json.loads((tmp_path / "model" / "sentence_bert_config.json").read_text())["max_seq_length"] == 48
+    assert (tmp_path / "model" / "model.safetensors").exists()
+    assert not list((tmp_path / "model").glob("*.bin"))
+
+
+@pytest.mark.parametrize("name", ["dse", "dse-heads"])
+def test_a_resumed_run_ends_bit_identical(name: str, table: Path, start: Path, tmp_path: Path) -> None:
+    wanted = recipe(name, start, **{"model.dropout": "0.1"})
+    whole = train(wanted, [table], tmp_path / "whole")
+    for step in (3, 5):
+        with pytest.raises(PowerCutError):
+            train(wanted, [table], tmp_path / "broken", resume=step > 3, on_progress=stop_at(step))
+    # A checkpoint that was being written when the power went out.
+    half = tmp_path / "broken" / WORK / "stage-0" / "checkpoint-5"
+    half.mkdir()
+    (half / "trainer_state.json").write_text("{")
+    again = train(wanted, [table], tmp_path / "broken", resume=True)
+    assert (again.steps, again.pairs, again.tokens) == (whole.steps, whole.pairs, whole.tokens)
+    for path in (tmp_path / "whole").rglob("model.safetensors"):
+        twin = load_file(tmp_path / "broken" / path.relative_to(tmp_path / "whole"))
+        for key, tensor in load_file(path).items():
+            assert torch.equal(tensor, twin[key]), key
+
+
+def test_the_best_checkpoint_by_validation_is_kept(table: Path, start: Path, tmp_path: Path) -> None:
+    scores = iter([10.0, 30.0, 20.0])
+    seen: list[np.ndarray] = []
+
+    def validate(model: Any) -> dict[str, float]:
+        seen.append(model.encode(TEXTS))
+        return {"score": next(scores)}
+
+    result = train(recipe("dse", start), [table], tmp_path / "model", validate=validate)
+    assert [point["score"] for point in result.curve] == [10, 30, 20]
+    assert [point["step"] for point in result.curve] == [2, 4, 6]
+    kept = SentenceTransformer(str(tmp_path / "model"), device="cpu", local_files_only=True).encode(TEXTS)
+    assert kept == pytest.approx(seen[1], abs=1e-6)
+
+
+def test_a_budget_in_minutes_ends_the_run(table: Path, start: Path, tmp_path: Path) -> None:
+    result = train(recipe("dse", start), [table], tmp_path / "model", minutes=0.02)
+    assert result.minutes == pytest.approx(0.02, rel=0.5)
+    assert result.steps > 6
+
+
+def test_mistakes_are_said(table: Path, start: Path, tmp_path: Path) -> None:
+    with pytest.raises(TurnwiseError, match="does not say what to start from"):
+        train(load_recipe("dse"), [table], tmp_path / "a")
+    with pytest.raises(TurnwiseError, match="fewer than a batch"):
+        train(recipe("dse", start, **{"stages.0.batch_size": "1024"}), [table], tmp_path / "b")
+    with pytest.raises(TurnwiseError, match="holds a run already"):
+        train(recipe("dse", start), [table], tmp_path / "b")
+    with pytest.raises(TurnwiseError, match="is another recipe"):
+        train(recipe("dse", start), [table], tmp_path / "b", resume=True)
+    frozen = {"model.freeze_embeddings": "true"}
+    with pytest.raises(TurnwiseError, match="marks of speakers need trained embeddings"):
+        train(recipe("tod-bert", start, **frozen), [table], tmp_path / "c")
+    with pytest.raises(TurnwiseError, match="keep_heads needs the head 'context-reply'"):
+        train(recipe("dse", start, keep_heads="true"), [table], tmp_path / "d")
+
+
+def test_frozen_parts_stay(table: Path, start: Path, tmp_path: Path) -> None:
+    train(recipe("dse", start, **{"model.freeze_layers": "1"}), [table], tmp_path / "model")
+    before, after = load_file(start / "model.safetensors"), load_file(tmp_path / "model" / "model.safetensors")
+    changed = {name for name, tensor in before.items() if not torch.equal(tensor, after[name])}
+    assert not any("encoder.layer.0." in name or "word_embeddings" in name for name in changed)
+    assert any("LayerNorm" in name for name in changed)
