@@ -29,19 +29,23 @@ SCORES = {
     "uniformity": ("geometry-clinc150", "uniformity"),
     "alignment": ("geometry-clinc150", "alignment"),
 }
+PROBES = {
+    "action_macro_f1_mean": (("action-sgd", "action-star", "action-gsim"), "macro_f1"),
+    "action_micro_f1_mean": (("action-sgd", "action-star", "action-gsim"), "micro_f1"),
+    "inference_accuracy": (("inference-ci_tod",), "accuracy"),
+}
 MODELS = ("all-MiniLM-L6-v2", "gte-small", "whitening", "static", "bm25")
 
 
 def scores_of(result: RunResult) -> dict[str, float]:
     """The named scores that a run has."""
-    found = {}
+    wanted = {figure: ((task,), score) for figure, (task, score) in SCORES.items()} | PROBES
     for shots in (1, 5):
-        names = [f"intent-{shots}shot-{name}" for name in INTENTS]
-        if all(name in result.tasks for name in names):
-            found[f"intent_{shots}shot_mean"] = statistics.fmean(result.tasks[name].mean() for name in names)
-    for figure, (task, score) in SCORES.items():
-        if task in result.tasks and result.tasks[task].error is None:
-            found[figure] = result.tasks[task].mean(score)
+        wanted[f"intent_{shots}shot_mean"] = (tuple(f"intent-{shots}shot-{name}" for name in INTENTS), "accuracy")
+    found = {}
+    for figure, (tasks, score) in wanted.items():
+        if all(task in result.tasks and result.tasks[task].error is None for task in tasks):
+            found[figure] = statistics.fmean(result.tasks[task].mean(score) for task in tasks)
     return found
 
 
