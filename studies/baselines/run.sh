@@ -17,6 +17,7 @@ python -m studies.baselines.figures
 python -m studies.baselines.known_answers
 have() { grep -q "\"$1\"" $here/figures.json 2>/dev/null; }
 have quick_suite_minutes || python -m studies.baselines.speed "$mini"
+have probe_minutes || python -m studies.baselines.probes "$mini"
 have interval_coverage || python -m studies.baselines.intervals
 python -m studies.baselines.report
 turnwise report $(dirname $here/*/results.json) --out docs/baselines.html

@@ -60,10 +60,10 @@ def fit_probe(
     exclusive: bool,
     seed: int,
 ) -> tuple[Callable[[Floats], Floats], float]:
-    """Train a probe until the loss on validation no longer falls.
+    """Train a probe until it no longer gets better on validation.
 
-    The loss and not the score decides when to stop: vectors that say nothing never lower it, so the probe then stays
-    at what is most frequent, where a score such as macro F1 would reward guessing.
+    With one class a row the score decides when to stop. With several labels the loss does: vectors that say nothing
+    never lower it, so the probe then stays at what is most frequent, where macro F1 would reward guessing.
 
     Args:
         train: What it learns from.
@@ -93,23 +93,24 @@ def fit_probe(
         inputs, targets = standardised(train.vectors), torch.tensor(train.targets, dtype=torch.float32)
         seen, expected = standardised(validation.vectors), torch.tensor(validation.targets, dtype=torch.float32)
         loss = torch.nn.CrossEntropyLoss() if exclusive else torch.nn.BCEWithLogitsLoss(reduction="mean")
-        optimiser = torch.optim.AdamW(network.parameters(), lr=setting.rate, weight_decay=1e-2)
+        optimiser = torch.optim.AdamW(network.parameters(), lr=setting.rate, weight_decay=1e-2, fused=True)
 
         def outputs_of(values: torch.Tensor) -> Floats:
             with torch.inference_mode():
                 return np.asarray(network(values).numpy())
 
-        def validation_loss() -> float:
+        def badness() -> float:
             with torch.inference_mode():
-                return float(loss(network(seen), expected))
+                outputs = network(seen)
+                return -score(outputs.numpy(), validation.targets) if exclusive else float(loss(outputs, expected))
 
-        best, waited, state = validation_loss(), 0, copy.deepcopy(network.state_dict())
+        best, waited, state = badness(), 0, copy.deepcopy(network.state_dict())
         for _ in range(EPOCHS):
             for places in torch.split(torch.randperm(count), BATCH):
                 optimiser.zero_grad()
                 loss(network(inputs[places]), targets[places]).backward()
                 optimiser.step()
-            reached = validation_loss()
+            reached = badness()
             if reached < best:
                 best, waited, state = reached, 0, copy.deepcopy(network.state_dict())
             elif (waited := waited + 1) >= PATIENCE:

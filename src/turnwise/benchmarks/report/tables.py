@@ -89,7 +89,7 @@ def task_tables(standing: Standing) -> str:
             families.setdefault(info.family, []).append(name)
     parts = [
         "<p>Means with half the width of the 95 % interval. Bold: clearly better than every other model. "
-        "* The model does not declare the language: not in means.</p>"
+        "* Not in means: the model does not declare the language, or thresholds come from the test messages.</p>"
     ]
     for family, tasks in families.items():
         runs = {name: run for name, run in standing.runs.items() if run.tasks.keys() & set(tasks)}

@@ -71,10 +71,12 @@ class ActionPrediction(Task):
         """Micro and macro F1 in percent, for several first weights of the probe."""
         splits = self._splits()
         names = sorted(set().union(*splits["train"].labels))
-        self._encode(encoder, [context for part in splits.values() for context in part.contexts])
+        # All at once: texts of one length share a batch.
+        vectors = self._encode(encoder, [context for part in splits.values() for context in part.contexts])
+        ends = np.cumsum([len(examples) for examples in splits.values()])[:-1]
         data = {
-            part: ProbeData(self._encode(encoder, examples.contexts), action_targets(examples, names))
-            for part, examples in splits.items()
+            part: ProbeData(rows, action_targets(examples, names))
+            for (part, examples), rows in zip(splits.items(), np.split(vectors, ends), strict=True)
         }
         fitting = (data["train"], data["validation"], _validation_score)
         setting = choose_setting(*fitting, exclusive=False, seed=seed)
