@@ -11,19 +11,15 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Context", "Encoder", "Scorer", "TrainableEncoder", "Vectors"]
+__all__ = ["Context", "Encoder", "Model", "Scorer", "TrainableEncoder", "Vectors"]
 
 Vectors = npt.NDArray[np.float32]
 Context = Sequence[str]
 """The turns of a conversation so far, the oldest first."""
 
 
-@runtime_checkable
-class Encoder(Protocol):
-    """Texts to vectors: `encode` for what a text means, the other two for what it calls for and what it answers.
-
-    A model without a head for contexts and one for replies gives the same space three times.
-    """
+class Model(Protocol):
+    """What identifies a model."""
 
     @property
     def name(self) -> str:
@@ -32,13 +28,21 @@ class Encoder(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever the vectors may: embeddings are cached by it."""
+        """Changes whenever its output may: embeddings are cached by it."""
         ...
 
     @property
     def languages(self) -> frozenset[str]:
         """The languages it declares; none means that it does not say."""
         ...
+
+
+@runtime_checkable
+class Encoder(Model, Protocol):
+    """Texts to vectors: `encode` for what a text means, the other two for what it calls for and what it answers.
+
+    A model without a head for contexts and one for replies gives the same space three times.
+    """
 
     @property
     def has_heads(self) -> bool:
@@ -63,23 +67,8 @@ class Encoder(Protocol):
 
 
 @runtime_checkable
-class Scorer(Protocol):
+class Scorer(Model, Protocol):
     """Scores replies to contexts directly, without vectors: a cross-encoder or BM25."""
-
-    @property
-    def name(self) -> str:
-        """What to call it in a table."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes whenever the scores may."""
-        ...
-
-    @property
-    def languages(self) -> frozenset[str]:
-        """The languages it declares; none means that it does not say."""
-        ...
 
     def score(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
         """How well each reply fits; higher is better."""
