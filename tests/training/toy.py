@@ -43,7 +43,7 @@ def write_table(folder: Path, dialogues: list[dict[str, object]]) -> Path:
 
 def write_start(folder: Path, *, layers: int = 1, width: int = 32) -> Path:
     import torch
-    from transformers import BertTokenizerFast
+    from transformers import BertTokenizerFast  # type: ignore[attr-defined]
 
     from turnwise.objectives import small_transformer
 
