@@ -1,6 +1,17 @@
 #!/usr/bin/env bash
-# Measures the training methods themselves. Needs MODELS: the folder that holds all-MiniLM-L6-v2.
+# Measures training and the methods. Needs TURNWISE_DATA, and MODELS: the folder that holds all-MiniLM-L6-v2. What is
+# measured already is skipped; an arm that was interrupted goes on. The arms want the machine for themselves.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-python -m studies.methods.gradients
-python -m studies.methods.memory "$MODELS/all-MiniLM-L6-v2"
+start="$MODELS/all-MiniLM-L6-v2"
+corpus=runs/tier-a
+have() { grep -q "\"$1\"" studies/methods/figures.json 2>/dev/null; }
+have gradient_max_relative_error_processes || python -m studies.methods.gradients
+have cached_4096_peak_gib_above_model || python -m studies.methods.memory "$start"
+have resume_runs || python -m studies.methods.resume
+[ -e "$corpus/manifest.json" ] || turnwise prepare sgd multiwoz21 taskmaster self_dialogue star ubuntu_irc casino smcalflow \
+  synthetic_persona_chat dstc2_babi6 chatterbot_en --split train --hold-out dse,diaeval --out "$corpus"
+have view_rows_per_second || python -m studies.methods.view_speed "$corpus"
+have train_speed_ratio_to_bare || python -m studies.methods.speed "$start" "$corpus"
+python -m studies.methods.arms "$start" "$corpus"
+python -m studies.methods.figures

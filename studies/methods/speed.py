@@ -6,6 +6,7 @@ Usage: python -m studies.methods.speed START TABLE
 from __future__ import annotations
 
 import itertools
+import json
 import statistics
 import sys
 import tempfile
@@ -89,7 +90,15 @@ def main(start: str, table: str) -> None:
             theirs += bare(start, rows)
     one, other = statistics.median(ours), statistics.median(theirs)
     print(f"trainer {BATCH / one:.1f} pairs/s, bare loop {BATCH / other:.1f} pairs/s")
-    record("methods", {"train_speed_ratio_to_bare": other / one, "train_pairs_per_second": BATCH / one})
+    views = json.loads((Path(__file__).parent / "figures.json").read_text())["view_rows_per_second"]
+    record(
+        "methods",
+        {
+            "train_speed_ratio_to_bare": other / one,
+            "train_pairs_per_second": BATCH / one,
+            "view_speed_over_trainer": views * one / BATCH,
+        },
+    )
 
 
 if __name__ == "__main__":
