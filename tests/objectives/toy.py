@@ -23,7 +23,9 @@ from turnwise.objectives import (
 from turnwise.objectives.masked_language import IGNORED, TARGETS
 
 WORDS, WIDTH, LENGTH = 40, 8, 6
-SPECIAL = SimpleNamespace(all_special_ids=[0, 1, 2, 3], mask_token_id=3, sep_token_id=2)
+SPECIAL = SimpleNamespace(
+    all_special_ids=[0, 1, 2, 3], mask_token_id=3, sep_token_id=2, num_special_tokens_to_add=lambda: 2
+)
 Features = dict[str, Tensor]
 Maker = Callable[..., nn.Module]
 

@@ -46,7 +46,7 @@ def stop_at(step: int) -> Any:
     return on_progress
 
 
-@pytest.mark.parametrize("name", ["dse", "dse-123-1", "wmdc", "simcse", "tod-bert", "mlm"])
+@pytest.mark.parametrize("name", ["dse", "dse-123-1", "wmdc", "simcse", "tod-bert", "mlm", "dialoguecse"])
 def test_every_method_trains_and_leaves_an_ordinary_folder(name: str, table: Path, start: Path, tmp_path: Path) -> None:
     few = {"stages.0.view.turns": "[1]"} if name == "dse-123-1" else {}
     few = {"stages.0.view.sizes": "[1]"} if name == "wmdc" else few

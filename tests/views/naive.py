@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from turnwise.corpus.fingerprint import dialogue_hashes
 from turnwise.corpus.schema import Dialogue
-from turnwise.views import Consecutive, ContextResponse, Dropout, Packed, Windows
+from turnwise.views import Consecutive, ContextResponse, Dropout, Matching, Packed, Windows
 from turnwise.views.draw import seeded
 
 Row = tuple[str, tuple[str, ...], str | None, str]
@@ -63,6 +63,15 @@ def context_response(dialogue: Dialogue, view: ContextResponse, seed: int) -> li
     return rows
 
 
+def matching(dialogue: Dialogue, view: Matching) -> list[Row]:
+    rows: list[Row] = []
+    for place, turn in enumerate(dialogue.turns):
+        around = dialogue.turns[max(0, place - view.turns) : place + view.turns + 1]
+        if len(dialogue.turns) > 1 and words(turn.text) > view.min_words:
+            rows.append(("", tuple(other.text for other in around), turn.text, dialogue.source))
+    return rows
+
+
 def packed(dialogue: Dialogue, view: Packed) -> list[Row]:
     blocks: dict[int, list[str]] = {}
     before = 0
@@ -83,6 +92,8 @@ def naive_rows(dialogues: list[Dialogue], view: object, seed: int = 0) -> list[R
             rows += dropout(dialogue, view)
         elif isinstance(view, ContextResponse):
             rows += context_response(dialogue, view, seed)
+        elif isinstance(view, Matching):
+            rows += matching(dialogue, view)
         elif isinstance(view, Packed):
             rows += packed(dialogue, view)
     return rows

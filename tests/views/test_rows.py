@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from tests.views.naive import Row, naive_rows
 from turnwise.corpus.engine import daft
 from turnwise.corpus.schema import Dialogue, Turn, dialogues_to_arrow
-from turnwise.views import Consecutive, ContextResponse, Dropout, Packed, ViewOptions, Windows
+from turnwise.views import Consecutive, ContextResponse, Dropout, Matching, Packed, ViewOptions, Windows
 from turnwise.views.rows import dialogue_rows
 from turnwise.views.spans import DialogueView
 
@@ -61,6 +61,7 @@ VIEWS = st.one_of(
         max_turns=st.none() | st.integers(1, 3),
     ),
     st.builds(Packed, words=st.integers(1, 9)),
+    st.builds(Matching, turns=st.integers(1, 3), min_words=st.integers(0, 3)),
 )
 
 
@@ -135,6 +136,15 @@ def test_drawn_turns_depend_on_seed_and_dialogue_alone() -> None:
     assert sorted(row for dialogue in dialogues for row in rows_of([dialogue], view)) == sorted(drawn)
     assert sorted(rows_of(dialogues, view, seed=1)) != sorted(drawn)
     assert len({reply for _, _, reply, _ in drawn}) > 5
+
+
+def test_replies_around_which_turns_lie_have_roles_and_orders_of_their_own() -> None:
+    table = daft().from_arrow(dialogues_to_arrow([RESTAURANT]))
+    found = dialogue_rows(table, Matching(turns=3), seed=0, weights={}, buckets=1).to_pylist()
+    assert [row["role"] for row in found] == [0, 1, 0, 1]
+    assert [tuple(row["context"]) for row in found] == [(U1, U2, U3, U4)] * 4
+    # Replies of one dialogue do not stand side by side in the shuffled order because they share their context.
+    assert len({row["order"] for row in found}) == 4
 
 
 def test_no_turn_is_cut_or_lost_when_packed() -> None:

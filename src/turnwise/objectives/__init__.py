@@ -11,8 +11,10 @@ from turnwise.objectives.hard_negative import HardNegativeContrast
 from turnwise.objectives.heads import ContextReplyHeads
 from turnwise.objectives.inverse_frequency import InverseFrequencyContrast
 from turnwise.objectives.masked_language import MaskedLanguage
+from turnwise.objectives.matching_guided import MatchingGuided
 from turnwise.objectives.nt_xent import NTXent
 from turnwise.objectives.response_contrast import ResponseContrast
+from turnwise.objectives.siamese import Siamese
 from turnwise.objectives.small_model import small_transformer
 from turnwise.objectives.sum import Sum
 
@@ -22,8 +24,10 @@ __all__ = [
     "HardNegativeContrast",
     "InverseFrequencyContrast",
     "MaskedLanguage",
+    "MatchingGuided",
     "NTXent",
     "ResponseContrast",
+    "Siamese",
     "Sum",
     "small_transformer",
 ]

@@ -31,6 +31,10 @@ def _build(model: Any, stage: words.Stage, kept: nn.Module | None) -> nn.Module:
         return objectives.MaskedLanguage(
             model, probability=wanted.probability, next_sentence=wanted.next_sentence, **shared
         )
+    if isinstance(wanted, words.MatchingGuided):
+        return objectives.MatchingGuided(model, **wanted.model_dump(exclude={"kind"}))
+    if isinstance(wanted, words.Siamese):
+        return objectives.Siamese(model, hidden=wanted.hidden)
     options = {**wanted.model_dump(exclude={"kind", "masked_language_weight"}), **shared}
     if kept is not None:
         options["head"] = kept

@@ -97,8 +97,26 @@ class MaskedLanguage(_Options):
     next_sentence: bool = False
 
 
+class MatchingGuided(_Options):
+    """DialogueCSE's loss, on the view `matching`."""
+
+    kind: Literal["matching_guided"]
+    temperature: float = Field(0.1, gt=0)
+    aggregation: Literal["mean", "attention"] = "mean"
+    negatives: int | None = Field(None, ge=1)
+    mask: Literal["text", "none"] = "text"
+
+
+class Siamese(_Options):
+    """The network that DialogueCSE is compared with."""
+
+    kind: Literal["siamese"]
+    hidden: int = Field(256, ge=1)
+
+
 Objective = Annotated[
-    HardNegative | NTXent | InverseFrequency | ResponseContrast | MaskedLanguage, Field(discriminator="kind")
+    HardNegative | NTXent | InverseFrequency | ResponseContrast | MaskedLanguage | MatchingGuided | Siamese,
+    Field(discriminator="kind"),
 ]
 
 

@@ -16,7 +16,7 @@ from turnwise.training.distributed import first_process_first, is_first_process,
 from turnwise.training.losses import added_parameters, build_losses, trained_heads
 from turnwise.training.recipe import InverseFrequency, Recipe, Stage
 from turnwise.training.texts import ToText
-from turnwise.views import ContextResponse, LabelledPairs, build_view, load_view
+from turnwise.views import ContextResponse, LabelledPairs, Matching, build_view, load_view
 
 if TYPE_CHECKING:
     from turnwise.training.run import Progress, TrainResult, Validate
@@ -159,6 +159,7 @@ class StageRun:
             self._recipe.model.max_length,
             replies="reply" in manifest.columns,
             frequencies=isinstance(stage.objective, InverseFrequency),
+            around=2 * stage.view.turns if isinstance(stage.view, Matching) else None,
         )
         found = {group: rows.with_transform(transform) for group, rows in views.items()}
         small = next((group for group, rows in found.items() if len(rows) < stage.batch_size * processes()), None)

@@ -38,7 +38,11 @@ def _row_keys(view: DialogueView, dialogues: Dialogues, spans: Spans) -> Keys:
         return hash_strings(dialogues.texts.take(pa.array(spans.reply)))
     keys = dialogues.keys[dialogues.owners[spans.start]]
     keys = seeded(keys, 0, "start", dialogues.positions[spans.start])
-    return seeded(keys, 0, "size", spans.stop - spans.start)
+    keys = seeded(keys, 0, "size", spans.stop - spans.start)
+    if spans.role is None or spans.reply is None:
+        return keys
+    # Where the reply stands among its context, several replies can share one.
+    return seeded(keys, 0, "reply", spans.reply - spans.start)
 
 
 def _contexts(texts: pa.Array, start: Indices, stop: Indices) -> pa.Array:
@@ -53,6 +57,8 @@ def _fields(view: DialogueView) -> dict[str, Any]:
     fields = {"context": kinds.list(kinds.string())}
     if view.has_reply:
         fields |= {"reply": kinds.string(), "response": kinds.uint64()}
+    if "role" in view.columns:
+        fields["role"] = kinds.int64()
     return {**fields, "order": kinds.uint64(), "bucket": kinds.int32()}
 
 
@@ -63,6 +69,8 @@ def _filled(dialogues: Dialogues, spans: Spans, taken: Indices) -> list[pa.Array
     if spans.reply is not None:
         replies = dialogues.texts.take(pa.array(spans.reply[taken]))
         columns += [replies, pa.array(response_keys(replies))]
+    if spans.role is not None:
+        columns.append(pa.array(spans.role[taken]))
     return columns
 
 

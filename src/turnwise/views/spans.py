@@ -85,6 +85,7 @@ class Spans:
         reply: The turn that is the reply; None for a view without replies.
         group: The number of the row's group; None when there is one group only.
         contexts: The texts that contexts are made of, where they are not the turns' own.
+        role: A number for who speaks the reply; None for a view without roles.
     """
 
     start: Indices
@@ -92,6 +93,7 @@ class Spans:
     reply: Indices | None
     group: Indices | None = None
     contexts: pa.Array | None = None
+    role: Indices | None = None
 
 
 class DialogueView(View):
