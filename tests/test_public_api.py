@@ -51,6 +51,7 @@ PUBLIC = {
         "ResponseContrast",
         "Siamese",
         "Sum",
+        "TemplatePair",
         "small_transformer",
     ],
     "turnwise.training": ["Recipe", "TrainResult", "load_recipe", "recipe_names", "recipe_text", "train"],

@@ -17,6 +17,7 @@ from turnwise.objectives.response_contrast import ResponseContrast
 from turnwise.objectives.siamese import Siamese
 from turnwise.objectives.small_model import small_transformer
 from turnwise.objectives.sum import Sum
+from turnwise.objectives.template_pair import TemplatePair
 
 __all__ = [
     "ContextReplyHeads",
@@ -29,5 +30,6 @@ __all__ = [
     "ResponseContrast",
     "Siamese",
     "Sum",
+    "TemplatePair",
     "small_transformer",
 ]
