@@ -21,8 +21,9 @@ class TemplatePair(nn.Module):
 
     Formula:
         Equations 1 to 4: `L_t + w_u L_u + w_pair L_pair`, each of the form
-        `-log( exp(cos(a_i, b_i) / t) / sum_j exp(cos(a_i, b_j) / t) )` with a temperature of its own. In `L_t` and `L_u` both sides are the same template or utterance under another
-        dropout; in `L_pair` the template is compared with utterances. Templates go through a layer `M_A` of their own.
+        `-log( exp(cos(a_i, b_i) / t) / sum_j exp(cos(a_i, b_j) / t) )` with a temperature of its own. In `L_t` and
+        `L_u` both sides are the same template or utterance under another dropout; in `L_pair` the template is compared
+        with utterances. Templates go through a layer `M_A` of their own.
 
     Inputs:
         Columns (utterance, template). No labels. The model must have dropout, or `L_t` and `L_u` teach nothing.
