@@ -9,25 +9,19 @@ import json
 import statistics
 from pathlib import Path
 
-from studies.baselines.figures import scores_of
+from studies.baselines.figures import SCORES, scores_of
 from studies.figures import record
 from studies.methods.arms import METHODS, MINUTES, RESULTS, SEEDS
 from turnwise.benchmarks import RunResult, read_results
 
-TASKS = {
-    "ubuntu_irc_top1": "select-ubuntu_irc-next",
-    "sgd_next_top1": "select-sgd-next",
-    "multiwoz_next_top1": "select-multiwoz21-next",
-    "sgd_context3_top1": "select-sgd-context3",
-    "multiwoz_context3_top1": "select-multiwoz21-context3",
-}
+HEADED = ("ubuntu_irc_top1", "sgd_next_top1", "multiwoz_next_top1", "sgd_context3_top1", "multiwoz_context3_top1")
 
 
 def all_scores(result: RunResult) -> dict[str, float]:
     """The scores of a run; next turns in the space of contexts and replies where the model has one."""
     scores = scores_of(result)
-    for figure, task in TASKS.items():
-        headed = result.tasks.get(f"{task}-heads")
+    for figure in HEADED:
+        headed = result.tasks.get(f"{SCORES[figure][0]}-heads")
         if headed is not None and headed.error is None:
             scores[figure] = headed.mean()
     return scores

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from turnwise.benchmarks.data import split_rows
 
-__all__ = ["ActionExamples", "ActionTurn", "action_examples", "action_splits"]
+__all__ = ["ActionExamples", "ActionTurn", "action_examples", "action_splits", "action_targets"]
 
 CONTEXT_TURNS = 3
 LIMITS = {"train": 20_000, "validation": 4_000, "test": 6_000}
@@ -60,6 +61,11 @@ def action_examples(dialogues: Iterable[Sequence[ActionTurn]]) -> ActionExamples
                 contexts.append(tuple(before.text for before in turns[max(0, place - CONTEXT_TURNS) : place]))
                 labels.append(frozenset(act.split(":")[0] for act in turn.acts))
     return ActionExamples(contexts, labels)
+
+
+def action_targets(labels: Sequence[frozenset[str]], names: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Which of the named acts each example has; acts that have no name here are left out."""
+    return np.array([[name in own for name in names] for own in labels], bool).reshape(-1, len(names))
 
 
 def _dialogues(dataset: str, split: str) -> Iterator[list[ActionTurn]]:

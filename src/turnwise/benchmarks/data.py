@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turnwise.corpus.catalog import get_dataset
-from turnwise.corpus.splits import bucket
+from turnwise.corpus.splits import falls_into
 
 __all__ = [
     "Labelled",
@@ -56,7 +56,7 @@ def split_rows(dataset: str, split: str) -> Iterator[dict[str, Any]]:
     rule = entry.split_range(split)
     for file in entry.split_files(split):
         for row in rows(dataset, file) if entry.files[file].kind == "dialogues" else ():
-            if rule is None or rule[1] <= bucket(rule[0], str(row.get("id"))) < rule[2]:
+            if rule is None or falls_into(rule, str(row.get("id"))):
                 yield row
 
 

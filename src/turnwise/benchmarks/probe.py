@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["GRID", "ProbeData", "Setting", "choose_setting", "fit_probe"]
+__all__ = ["GRID", "ProbeData", "Setting", "choose_setting", "fit_probe", "probe_outputs"]
 
 EPOCHS, PATIENCE, BATCH = 40, 5, 256
 Floats = npt.NDArray[Any]
@@ -131,3 +131,18 @@ def choose_setting(
     """The setting of the grid with the best validation score; the first of equals."""
     reached = [fit_probe(train, validation, score, point, exclusive=exclusive, seed=seed)[1] for point in grid]
     return grid[int(np.argmax(reached))]
+
+
+def probe_outputs(
+    data: Mapping[str, ProbeData],
+    score: Callable[[Floats, npt.NDArray[np.bool_]], float],
+    *,
+    exclusive: bool,
+    draws: int,
+    seed: int,
+) -> list[Floats]:
+    """What probes with other first weights say of the test examples; the setting is chosen once, on validation."""
+    fitting = (data["train"], data["validation"], score)
+    setting = choose_setting(*fitting, exclusive=exclusive, seed=seed)
+    probes = [fit_probe(*fitting, setting, exclusive=exclusive, seed=seed + draw)[0] for draw in range(draws)]
+    return [predict(data["test"].vectors) for predict in probes]

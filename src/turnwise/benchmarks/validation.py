@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import statistics
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,13 +58,10 @@ def _scored(tasks: Sequence[Task]) -> Score:
 
 def benchmark_score() -> Score:
     """Few-shot intents and next turns on the validation splits of public sets."""
-    tasks: list[Task] = [IntentPrototypes(name, 1, lambda name=name: _pool(name)) for name in INTENTS]  # type: ignore[misc]
+    tasks: list[Task] = [IntentPrototypes(name, 1, partial(_pool, name)) for name in INTENTS]
     for name in DIALOGUES:
-        pairs = _replies(name, 1)
-        tasks += [
-            ResponseSelection(name, 1, "plain", lambda pairs=pairs: pairs),  # type: ignore[misc]
-            ResponseSelection(name, 1, "heads", lambda pairs=pairs: pairs),  # type: ignore[misc]
-        ]
+        pairs: Callable[[], list[Selection]] = partial(list, _replies(name, 1))
+        tasks += [ResponseSelection(name, 1, "plain", pairs), ResponseSelection(name, 1, "heads", pairs)]
     return _scored(tasks)
 
 

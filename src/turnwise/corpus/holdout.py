@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from turnwise.corpus.catalog import DataSet, get_dataset, load_catalog
 from turnwise.corpus.fingerprint import hash_strings
-from turnwise.corpus.splits import bucket
+from turnwise.corpus.splits import falls_into
 from turnwise.corpus.texts import fold_texts
 from turnwise.errors import TurnwiseError
 
@@ -97,7 +97,7 @@ def _evaluation_rows(entry: DataSet) -> Iterator[tuple[str, dict[str, Any]]]:
         with gzip.open(entry.path(name), "rt", encoding="utf-8") as lines:
             for line in lines:
                 row = json.loads(line)
-                if rule and rule[1] <= bucket(rule[0], str(row.get("id"))) < rule[2]:
+                if rule and falls_into(rule, str(row.get("id"))):
                     continue
                 yield described.kind, row
 

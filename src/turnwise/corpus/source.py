@@ -131,10 +131,9 @@ def _entries(file: LogFile, side: _SideFiles) -> Iterator[Parsed]:
 def _kept(file: LogFile, entry: Parsed) -> bool:
     if file.keep is None:
         return True
-    from turnwise.corpus.splits import bucket
+    from turnwise.corpus.splits import falls_into
 
-    salt, first, last = file.keep
-    return first <= bucket(salt, entry.dialogue.dialogue_id) < last
+    return falls_into(file.keep, entry.dialogue.dialogue_id)
 
 
 def _batches(file: LogFile, side: _SideFiles, schema: pa.Schema) -> Iterator[pa.Table]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-__all__ = ["bucket"]
+__all__ = ["bucket", "falls_into"]
 
 
 def bucket(salt: str, dialogue_id: str) -> int:
@@ -18,3 +18,9 @@ def bucket(salt: str, dialogue_id: str) -> int:
     """
     digest = hashlib.sha256(f"{salt}\x00{dialogue_id}".encode()).digest()
     return int.from_bytes(digest[:8], "big") % 100
+
+
+def falls_into(part: tuple[str, int, int], dialogue_id: str) -> bool:
+    """Whether a dialogue belongs to a part of a set: its salt, its first bucket and the one after its last."""
+    salt, first, stop = part
+    return first <= bucket(salt, dialogue_id) < stop

@@ -30,8 +30,9 @@ class Budget:
     _since: float | None = None
 
     def start_clock(self) -> None:
-        """Training goes on."""
-        self._since = time.monotonic()
+        """Training goes on; a clock that runs already is left alone."""
+        if self._since is None:
+            self._since = time.monotonic()
 
     def stop_clock(self) -> None:
         """Training pauses: for an evaluation, a checkpoint, or at the end."""

@@ -10,7 +10,7 @@ from typing import Any
 from turnwise.errors import TurnwiseError
 from turnwise.training.recipe import Recipe
 
-__all__ = ["first_process_first", "is_first_process", "processes", "train_on_ray"]
+__all__ = ["first_process_first", "is_first_process", "train_on_ray"]
 
 
 @contextmanager
@@ -23,13 +23,6 @@ def first_process_first() -> Iterator[None]:
     state = PartialState(cpu=not torch.cuda.is_available())
     with state.main_process_first():
         yield
-
-
-def processes() -> int:
-    """How many processes train together."""
-    import torch.distributed as dist
-
-    return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
 
 
 def is_first_process() -> bool:

@@ -26,31 +26,27 @@ def build_losses(model: Any, stage: words.Stage, groups: list[str]) -> dict[str,
 
 def _build(model: Any, stage: words.Stage, kept: nn.Module | None) -> nn.Module:
     wanted = stage.objective
-    shared: dict[str, Any] = {"mini_batch_size": stage.mini_batch_size}
-    if isinstance(wanted, words.MaskedLanguage):
-        return objectives.MaskedLanguage(
-            model, probability=wanted.probability, next_sentence=wanted.next_sentence, **shared
-        )
-    if isinstance(wanted, words.MatchingGuided):
-        return objectives.MatchingGuided(model, **wanted.model_dump(exclude={"kind"}))
-    if isinstance(wanted, words.Siamese):
-        return objectives.Siamese(model, hidden=wanted.hidden)
-    options = {**wanted.model_dump(exclude={"kind", "masked_language_weight"}), **shared}
+    options: dict[str, Any] = wanted.model_dump(exclude={"kind", "masked_language_weight"})
+    if not isinstance(wanted, (words.MatchingGuided, words.Siamese)):
+        options["mini_batch_size"] = stage.mini_batch_size
     if kept is not None:
         options["head"] = kept
-    if not isinstance(wanted, words.ResponseContrast):
-        return cast("nn.Module", _CONTRASTS[wanted.kind](model, **options))
-    loss = objectives.ResponseContrast(model, **options)
-    if not wanted.masked_language_weight:
+    loss = cast("nn.Module", _LOSSES[wanted.kind](model, **options))
+    weight = wanted.masked_language_weight if isinstance(wanted, words.ResponseContrast) else 0
+    if not weight:
         return loss
-    masked = objectives.MaskedLanguage(model, columns=[0], **shared)
-    return objectives.Sum((loss, 1.0), (masked, wanted.masked_language_weight))
+    masked = objectives.MaskedLanguage(model, columns=[0], mini_batch_size=stage.mini_batch_size)
+    return objectives.Sum((loss, 1.0), (masked, weight))
 
 
-_CONTRASTS: dict[str, Any] = {
+_LOSSES: dict[str, Any] = {
     "hard_negative": objectives.HardNegativeContrast,
     "nt_xent": objectives.NTXent,
     "inverse_frequency": objectives.InverseFrequencyContrast,
+    "response_contrast": objectives.ResponseContrast,
+    "masked_language": objectives.MaskedLanguage,
+    "matching_guided": objectives.MatchingGuided,
+    "siamese": objectives.Siamese,
 }
 
 

@@ -9,21 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 from turnwise.errors import TurnwiseError
 from turnwise.objectives import small_transformer
+from turnwise.objectives.gathering import world_size
 from turnwise.runtime.context_format import ContextFormat
 from turnwise.runtime.encoder import SentenceTransformerEncoder, load_encoder
 from turnwise.training.budget import Budget
-from turnwise.training.distributed import first_process_first, is_first_process, processes
+from turnwise.training.distributed import first_process_first, is_first_process
 from turnwise.training.losses import added_parameters, build_losses, trained_heads
 from turnwise.training.recipe import InverseFrequency, Recipe, Stage
 from turnwise.training.texts import ToText
 from turnwise.views import ContextResponse, LabelledPairs, Matching, build_view, load_view
+from turnwise.views.context_response import SYSTEM_MARK, USER_MARK
 
 if TYPE_CHECKING:
     from turnwise.training.run import Progress, TrainResult, Validate
 
 __all__ = ["StageRun", "load_start"]
 
-MARKS = ["[USR]", "[SYS]"]
+MARKS = [USER_MARK.strip(), SYSTEM_MARK.strip()]
 FINISHED = "finished.json"
 _NEVER = 10_000_000
 _HEADS = r"^(?!(?:.*\.)?model\.)"
@@ -100,6 +102,11 @@ class StageRun:
         self._folder, self._minutes = folder, minutes
         self._validate, self._on_progress = validate, on_progress
 
+    @property
+    def _pairs_a_step(self) -> int:
+        """Over all processes."""
+        return self._stage.batch_size * world_size()
+
     def train(self, tables: Sequence[Path], resume: bool, result: TrainResult) -> dict[str, Any]:
         """Train, add to the result, and return the losses with what they learned."""
         import torch
@@ -122,7 +129,7 @@ class StageRun:
         steps = trainer.state.global_step
         done = {
             "steps": steps,
-            "pairs": steps * self._stage.batch_size * processes(),
+            "pairs": steps * self._pairs_a_step,
             "tokens": budget.tokens,
             "minutes": budget.seconds / 60,
             "curve": _curve(trainer.state.log_history),
@@ -162,7 +169,7 @@ class StageRun:
             around=2 * stage.view.turns if isinstance(stage.view, Matching) else None,
         )
         found = {group: rows.with_transform(transform) for group, rows in views.items()}
-        small = next((group for group, rows in found.items() if len(rows) < stage.batch_size * processes()), None)
+        small = next((group for group, rows in found.items() if len(rows) < self._pairs_a_step), None)
         if small is not None:
             raise TurnwiseError(
                 f"there are {len(found[small]):,} training pairs{f' in {small}' if small else ''}, fewer than a batch",
@@ -176,7 +183,7 @@ class StageRun:
 
         from turnwise.training.trainer import DialogueTrainer, Pace, Validation
 
-        rows = sum(len(part) // (self._stage.batch_size * processes()) for part in data.values())
+        rows = sum(len(part) // self._pairs_a_step for part in data.values())
         steps = self._stage.steps or max(1, round(self._stage.epochs * rows))
         budget = Budget(steps, self._minutes)
         validation = None
@@ -189,7 +196,7 @@ class StageRun:
             validation = Validation(score)
 
         def on_step(step: int, part: float, loss: float | None) -> None:
-            rate = step * self._stage.batch_size * processes() / max(budget.seconds, 1e-6)
+            rate = step * self._pairs_a_step / max(budget.seconds, 1e-6)
             note = f"step {step:,}, {rate:,.0f} pairs/s" + (f", loss {loss:.3f}" if loss is not None else "")
             self._on_progress("training", part, note)
 

@@ -133,8 +133,7 @@ class Pace(TrainerCallback):
     def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Training goes on."""
         del args, state, control, kwargs
-        if self._budget._since is None:
-            self._budget.start_clock()
+        self._budget.start_clock()
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **kwargs: Any) -> None:
         """Note the loss."""

@@ -13,7 +13,7 @@ from pydantic import Field
 from turnwise.views.draw import seeded
 from turnwise.views.spans import Dialogues, DialogueView, Indices, Spans
 
-__all__ = ["SYSTEM_SPEAKERS", "USER_MARK", "ContextResponse"]
+__all__ = ["SYSTEM_MARK", "SYSTEM_SPEAKERS", "USER_MARK", "ContextResponse"]
 
 SYSTEM_SPEAKERS = ("system", "assistant", "agent", "bot", "gpt", "model", "wizard", "operator", "support")
 """Names, in lower case, under which logs know the one who answers."""

@@ -9,7 +9,7 @@ import numpy as np
 from turnwise.benchmarks.data import labelled
 from turnwise.benchmarks.metrics import normalise_rows
 from turnwise.benchmarks.report.drawing import Cloud, Points, cloud_map, figure, legend
-from turnwise.benchmarks.tasks.response_selection import ResponseSelection, blocks
+from turnwise.benchmarks.tasks.response_selection import blocks, selection_pairs
 from turnwise.runtime.encoder import Vectors
 
 __all__ = ["INTENT_TASK", "PAIR_TASK", "intent_maps", "pair_maps"]
@@ -74,7 +74,7 @@ def intent_maps(models: Mapping[str, Lookup]) -> tuple[str, list[str]]:
 
 def pair_maps(models: Mapping[str, Lookup]) -> tuple[str, list[str]]:
     """A map a model of questions joined to their answers, and the names of the models without vectors."""
-    pairs = blocks(ResponseSelection("amazon_qa").pairs(), 0)[0][:PAIRS]
+    pairs = blocks(selection_pairs("amazon_qa"), 0)[0][:PAIRS]
 
     def draw(model: str, points: Points) -> _Drawn:
         questions, answers = points[: len(pairs)], points[len(pairs) :]

@@ -8,23 +8,18 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from turnwise.benchmarks.actions import ActionExamples, action_splits
+from turnwise.benchmarks.actions import ActionExamples, action_splits, action_targets
 from turnwise.benchmarks.cache import CachedEncoder
 from turnwise.benchmarks.metrics import f1_scores
-from turnwise.benchmarks.probe import Floats, ProbeData, choose_setting, fit_probe
+from turnwise.benchmarks.probe import Floats, ProbeData, probe_outputs
 from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo, leave_out_credits
 
-__all__ = ["ActionPrediction", "action_targets", "f1_percent"]
+__all__ = ["ActionPrediction"]
 
 Targets = npt.NDArray[np.bool_]
 
 
-def action_targets(examples: ActionExamples, names: list[str]) -> Targets:
-    """Which of the named acts each example has."""
-    return np.array([[name in labels for name in names] for labels in examples.labels], bool).reshape(-1, len(names))
-
-
-def f1_percent(predicted: Targets, truth: Targets) -> Draw:
+def _f1_percent(predicted: Targets, truth: Targets) -> Draw:
     """Micro and macro F1 in percent; the macro one is the main score."""
     scores = {name: 100 * value for name, value in f1_scores(truth, predicted).items()}
     credits = leave_out_credits(lambda keep: 100 * f1_scores(truth[keep], predicted[keep])["macro_f1"], len(truth))
@@ -75,16 +70,11 @@ class ActionPrediction(Task):
         vectors = self._encode(encoder, [context for part in splits.values() for context in part.contexts])
         ends = np.cumsum([len(examples) for examples in splits.values()])[:-1]
         data = {
-            part: ProbeData(rows, action_targets(examples, names))
+            part: ProbeData(rows, action_targets(examples.labels, names))
             for (part, examples), rows in zip(splits.items(), np.split(vectors, ends), strict=True)
         }
-        fitting = (data["train"], data["validation"], _validation_score)
-        setting = choose_setting(*fitting, exclusive=False, seed=seed)
-        found = []
-        for draw in range(draws):
-            predict, _ = fit_probe(*fitting, setting, exclusive=False, seed=seed + draw)
-            found.append(f1_percent(predict(data["test"].vectors) > 0, data["test"].targets))
-        return found
+        outputs = probe_outputs(data, _validation_score, exclusive=False, draws=draws, seed=seed)
+        return [_f1_percent(found > 0, data["test"].targets) for found in outputs]
 
     def _encode(self, encoder: CachedEncoder, contexts: list[tuple[str, ...]]) -> Floats:
         if self.space == "heads":

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from turnwise.benchmarks.cache import CachedEncoder
 from turnwise.benchmarks.data import split_rows
-from turnwise.benchmarks.probe import Floats, ProbeData, choose_setting, fit_probe
+from turnwise.benchmarks.probe import Floats, ProbeData, probe_outputs
 from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo
 from turnwise.corpus.catalog import get_dataset
 
@@ -86,12 +86,9 @@ class DialogueInference(Task):
             )
             for part, examples in splits.items()
         }
-        fitting = (data["train"], data["validation"], _accuracy)
-        setting = choose_setting(*fitting, exclusive=True, seed=seed)
         found = []
-        for draw in range(draws):
-            predict, _ = fit_probe(*fitting, setting, exclusive=True, seed=seed + draw)
-            chosen = predict(data["test"].vectors).argmax(axis=1)
+        for outputs in probe_outputs(data, _accuracy, exclusive=True, draws=draws, seed=seed):
+            chosen = outputs.argmax(axis=1)
             credits = 100.0 * data["test"].targets[np.arange(len(chosen)), chosen]
             found.append(Draw({"accuracy": float(credits.mean())}, credits))
         return found

@@ -11,14 +11,14 @@ from abc import abstractmethod
 import numpy as np
 import numpy.typing as npt
 
-from turnwise.benchmarks.actions import action_splits
+from turnwise.benchmarks.actions import action_splits, action_targets
 from turnwise.benchmarks.cache import CachedEncoder
 from turnwise.benchmarks.data import Pool, split_pool
 from turnwise.benchmarks.fine_tune import FineTuning, Places, draw_few_shot, fine_tune, trainable_copy
 from turnwise.benchmarks.fine_tune_objectives import LabelObjective, ReplyObjective, multi_label_scores, rank_replies
 from turnwise.benchmarks.metrics import best_column_credit
 from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo, leave_out_credits
-from turnwise.benchmarks.tasks.response_selection import MAX_PAIRS, Selection, blocks, selection_pairs
+from turnwise.benchmarks.tasks.response_selection import MAX_PAIRS, Selection, blocks, selection_draw, selection_pairs
 from turnwise.corpus.catalog import get_dataset
 from turnwise.errors import TurnwiseError
 
@@ -128,22 +128,17 @@ class ActionFineTuning(_FewShot):
 
         def part(places: Places) -> tuple[list[str], npt.NDArray[np.bool_]]:
             own = [distinct[place] for place in places]
-            return [texts[place] for place in own], _truth([train.labels[place] for place in own], names)
+            return [texts[place] for place in own], action_targets([train.labels[place] for place in own], names)
 
         tuned = trainable_copy(encoder, self.plan)
         objective = LabelObjective(tuned, part(drawn[0]), part(drawn[1]), len(names), self.plan)
         fine_tune(tuned, objective, self.plan, seed)
-        truth = _truth(test.labels, names)
+        truth = action_targets(test.labels, names)
         predicted = objective.logits([encoder.format_context(context) for context in test.contexts]) > 0
         credits = leave_out_credits(
             lambda keep: multi_label_scores(predicted[keep], truth[keep])["micro_f1"], len(truth)
         )
         return Draw(multi_label_scores(predicted, truth), credits)
-
-
-def _truth(labels: list[frozenset[str]], names: list[str]) -> npt.NDArray[np.bool_]:
-    """A row of truth values for each example; acts that no training example has are left out."""
-    return np.array([[name in own for name in names] for own in labels], bool).reshape(-1, len(names))
 
 
 class SelectionFineTuning(_FewShot):
@@ -185,9 +180,7 @@ class SelectionFineTuning(_FewShot):
         tuned = trainable_copy(encoder, self.plan)
         objective = ReplyObjective(tuned, drawn[: self.shots], drawn[self.shots :])
         fine_tune(tuned, objective, self.plan, seed)
-        scores = rank_replies(tuned, tests)
-        means = {name: float(np.mean([score[name] for score in scores])) for name in scores[0]}
-        return Draw(means, [score["top1"] for score in scores])
+        return selection_draw(rank_replies(tuned, tests))
 
 
 def _unlike(pairs: list[Selection], tested: list[Selection]) -> list[Selection]:

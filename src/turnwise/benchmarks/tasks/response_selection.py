@@ -14,7 +14,15 @@ from turnwise.benchmarks.data import rows, turns_of
 from turnwise.benchmarks.metrics import cosine_similarity, expected_reciprocal_rank, expected_top_k
 from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo
 
-__all__ = ["ResponseSelection", "Selection", "blocks", "next_turns", "selection_pairs", "selection_scores"]
+__all__ = [
+    "ResponseSelection",
+    "Selection",
+    "blocks",
+    "next_turns",
+    "selection_draw",
+    "selection_pairs",
+    "selection_scores",
+]
 
 BLOCK = 100
 MAX_PAIRS = 3_000
@@ -71,6 +79,12 @@ def selection_scores(similarities: npt.NDArray[np.float64], replies: list[str]) 
     return found
 
 
+def selection_draw(scores: list[dict[str, float]]) -> Draw:
+    """The means over contexts; Top-1 is the main score."""
+    means = {name: float(np.mean([score[name] for score in scores])) for name in scores[0]}
+    return Draw(means, [score["top1"] for score in scores])
+
+
 class ResponseSelection(Task):
     """The true reply is ranked among the replies of 99 other contexts.
 
@@ -105,13 +119,9 @@ class ResponseSelection(Task):
             own_data=pairs is not None,
         )
 
-    def pairs(self) -> list[Selection]:
-        """All contexts and replies of the set, in the order of its files."""
-        return self._pairs()
-
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
         """Top-1, Top-3, Top-10 and MRR in percent, one draw a shuffle."""
-        pairs = self.pairs()
+        pairs = self._pairs()
         found = []
         shuffles = [blocks(pairs, seed + draw) for draw in range(draws)]
         self._encode_all(encoder, [pair for shuffle in shuffles for block in shuffle for pair in block])
@@ -120,8 +130,7 @@ class ResponseSelection(Task):
             for block in shuffle:
                 replies = [pair.reply for pair in block]
                 scores += selection_scores(self._similarities(encoder, block, replies), replies)
-            means = {name: float(np.mean([score[name] for score in scores])) for name in scores[0]}
-            found.append(Draw(means, [score["top1"] for score in scores]))
+            found.append(selection_draw(scores))
         return found
 
     def _encode_all(self, encoder: CachedEncoder, pairs: list[Selection]) -> None:
