@@ -128,6 +128,12 @@ def test_the_best_checkpoint_by_validation_is_kept(table: Path, start: Path, tmp
     assert kept == pytest.approx(seen[1], abs=1e-6)
 
 
+def test_curves_go_to_tensorboard_unless_told_otherwise(table: Path, start: Path, tmp_path: Path) -> None:
+    plain = recipe("dse", start, report_to=load_recipe("dse").report_to)
+    train(plain, [table], tmp_path / "model")
+    assert list((tmp_path / "model" / WORK).rglob("events.out.tfevents*"))
+
+
 def test_a_budget_in_minutes_ends_the_run(table: Path, start: Path, tmp_path: Path) -> None:
     result = train(recipe("dse", start), [table], tmp_path / "model", minutes=0.02)
     assert result.minutes == pytest.approx(0.02, rel=0.5)
