@@ -62,6 +62,7 @@ PUBLIC = {
         "LabelledPairs",
         "Matching",
         "Packed",
+        "Templates",
         "ViewManifest",
         "ViewOptions",
         "Windows",
@@ -70,7 +71,15 @@ PUBLIC = {
         "read_view_manifest",
         "stream_view",
     ],
-    "turnwise.runtime": ["Context", "Encoder", "Scorer", "TrainableEncoder", "load_encoder"],
+    "turnwise.runtime": [
+        "Context",
+        "Encoder",
+        "Scorer",
+        "SemanticCompression",
+        "TrainableEncoder",
+        "choose_weight",
+        "load_encoder",
+    ],
 }
 MODULES = [module.name for module in pkgutil.walk_packages(turnwise.__path__, "turnwise.")]
 

@@ -16,12 +16,12 @@ ROWS = 6
 
 
 def columns() -> list[Features]:
-    """Utterances and templates: rows 0 and 3 fill the same template, rows 1 and 4 are the same utterance too."""
+    """Templates and utterances: rows 0 and 3 fill the same template, rows 1 and 4 are the same utterance too."""
     found = [column(ROWS, 1), column(ROWS, 2)]
     for name in ("input_ids", "attention_mask"):
-        found[1][name][3] = found[1][name][0]
-        found[1][name][4] = found[1][name][1]
+        found[0][name][3] = found[0][name][0]
         found[0][name][4] = found[0][name][1]
+        found[1][name][4] = found[1][name][1]
     return found
 
 
@@ -48,7 +48,7 @@ def test_value_and_gradient_are_those_of_the_loop(mask: Any, weights: tuple[floa
     named = dict(zip(("template", "utterance", "pair"), weights, strict=True))
     torch.manual_seed(3)
     loss = TemplatePair(model, **named, temperatures=(0.1, 0.2, 0.3), mask=mask).double()
-    said, filled = columns()
+    filled, said = columns()
     utterances = model(dict(said))["sentence_embedding"]
     templates = loss.template_layer(model(dict(filled))["sentence_embedding"])
     same_said, same_filled = (texts(said), texts(filled)) if mask == "text" else (None, None)

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from turnwise.corpus.tagging import Tagged, read_bio
 from turnwise.errors import TurnwiseError
-from turnwise.views.templates import EntityBook, Tagged, Template, augment, read_bio, statistics, template_of
+from turnwise.views.templates import EntityBook, Template, augment, template_of, templater
 
 # The simplified scenario of TaDSE's Table 2.
 TELEVISION = read_bio("turn on television in lounge", ["O", "O", "B-device", "O", "B-room"])
@@ -22,9 +23,6 @@ def test_the_papers_example() -> None:
     made = augment(template_of(LAMP), book, k=3, cap=100)
     assert len(made) == 9
     assert {"turn on lamp in lounge", "turn on fan in bedroom", "turn on television in study"} <= {t.text for t in made}
-    found = statistics(said, book, k=3, cap=100)
-    assert (found.entities, found.values, found.templates, found.utterances, found.augmented) == (2, 6, 1, 3, 9)
-    assert found.ratio == 9
 
 
 NAMES = st.sampled_from(["a", "b.c", "d_e"])
@@ -86,3 +84,15 @@ def test_tags_that_go_on_without_beginning_begin() -> None:
     assert found.slots == (("x", 0, 3), ("y", 4, 5), ("y", 6, 7))
     with pytest.raises(TurnwiseError, match="2 words and 1 tags"):
         read_bio("a b", ["O"])
+
+
+def test_templates_of_utterances_that_nobody_annotated() -> None:
+    to_templates = templater(lambda texts: [[("city", 7, 11)] if "rome" in text else [] for text in texts])
+    assert to_templates(["fly to rome", "thank you"]) == ["fly to {SLOT}", "thank you"]
+
+
+def test_of_overlapping_slots_the_first_and_longest_stays() -> None:
+    found = Tagged.of(
+        "new york city", [("city", 0, 13), ("state", 0, 8), ("what", 9, 13), ("none", 4, 4), ("far", 9, 99)]
+    )
+    assert found.slots == (("city", 0, 13),)

@@ -26,7 +26,7 @@ class TemplatePair(nn.Module):
         with utterances. Templates go through a layer `M_A` of their own.
 
     Inputs:
-        Columns (utterance, template). No labels. The model must have dropout, or `L_t` and `L_u` teach nothing.
+        Columns (template, utterance). No labels. The model must have dropout, or `L_t` and `L_u` teach nothing.
 
     When to use:
         For utterances whose slots are known, by annotation or by a tagger, and filled in several ways.
@@ -94,16 +94,16 @@ class TemplatePair(nn.Module):
         del labels
         columns = list(sentence_features)
         if len(columns) != 2:
-            raise TurnwiseError("TaDSE compares two columns", "give utterances and their templates")
+            raise TurnwiseError("TaDSE compares two columns", "give templates and the utterances that fill them")
         keys = [text_keys(column) if self.mask == "text" else None for column in columns]
         # Once for each loss's side: what differs between two passes is dropout.
-        utterances = [self._embed(columns[0]) for _ in range(2 if self.weights["utterance"] else 1)]
-        templates = [self.template_layer(self._embed(columns[1])) for _ in range(2 if self.weights["template"] else 1)]
+        templates = [self.template_layer(self._embed(columns[0])) for _ in range(self._copies("template"))]
+        utterances = [self._embed(columns[1]) for _ in range(self._copies("utterance"))]
         sides = {
-            "template": (templates, keys[1]),
-            "utterance": (utterances, keys[0]),
+            "template": (templates, keys[0]),
+            "utterance": (utterances, keys[1]),
             # The key of an utterance is that of its template here: all that fill it are right.
-            "pair": ([templates[0], utterances[0]], keys[1]),
+            "pair": (templates[:1] + utterances[:1], keys[0]),
         }
         terms = []
         for name, weight in self.weights.items():
@@ -112,6 +112,10 @@ class TemplatePair(nn.Module):
                 part: Any = self.losses[name]
                 terms.append(weight * part.contrast(vectors, keys=None if key is None else [key, key]))
         return torch.stack(terms).sum()
+
+    def _copies(self, side: str) -> int:
+        """How often a side is embedded: what no loss needs is not."""
+        return 2 if self.weights[side] else int(bool(self.weights["pair"]))
 
     def _embed(self, column: Features) -> Tensor:
         part: Any = self.losses["utterance"]

@@ -70,7 +70,7 @@ class SentenceTransformerEncoder:
     @property
     def has_heads(self) -> bool:
         """Whether the model routes queries and documents differently."""
-        return any(type(module).__name__ == "Router" for module in self.model)
+        return any(type(module).__name__ == "Router" and "query" in module.sub_modules for module in self.model)
 
     def format_context(self, context: Context) -> str:
         """The turns joined as the model folder says, the oldest cut off if they are too long."""

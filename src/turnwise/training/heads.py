@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Router
 from torch import nn
-
-from turnwise.objectives import ContextReplyHeads
 
 __all__ = ["keep_heads", "without_heads"]
 
@@ -40,15 +39,17 @@ def without_heads(model: SentenceTransformer) -> SentenceTransformer:
     return model if len(modules) == len(model) else SentenceTransformer(modules=modules, device=str(model.device))
 
 
-def keep_heads(model: SentenceTransformer, heads: ContextReplyHeads) -> SentenceTransformer:
-    """A model whose `encode` is that of the encoder, `encode_query` adds the context head, `encode_document` the other.
+def keep_heads(model: SentenceTransformer, heads: Mapping[str, nn.Module]) -> SentenceTransformer:
+    """A model whose `encode` is that of the encoder, and that adds a head where a route is asked for.
+
+    `encode_query` takes the route `query`, `encode_document` takes `document`, and `encode(..., task=ROUTE)` any.
 
     Args:
         model: The trained encoder.
-        heads: Its two heads.
+        heads: Its heads by route.
     """
-    router = Router(
-        {"query": _modules(heads.context), "document": _modules(heads.reply), "meaning": [Normalize()]},
-        default_route="meaning",
-    )
+    routes = {route: _modules(head) for route, head in heads.items()}
+    # Who asks for a context or a reply of a model without heads for them gets the meaning.
+    others = {(route, None): "meaning" for route in ("query", "document") if route not in routes}
+    router = Router({**routes, "meaning": [Normalize()]}, default_route="meaning", route_mappings=others or None)
     return SentenceTransformer(modules=[*model, router], device=str(model.device))

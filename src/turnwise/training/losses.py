@@ -47,6 +47,7 @@ _LOSSES: dict[str, Any] = {
     "masked_language": objectives.MaskedLanguage,
     "matching_guided": objectives.MatchingGuided,
     "siamese": objectives.Siamese,
+    "template_pair": objectives.TemplatePair,
 }
 
 
@@ -63,7 +64,12 @@ def added_parameters(losses: dict[str, nn.Module]) -> dict[str, Any]:
     return found
 
 
-def trained_heads(losses: dict[str, nn.Module]) -> objectives.ContextReplyHeads | None:
-    """The context head and the reply head of the losses, if they have them."""
-    heads = (getattr(loss, "head", None) for loss in losses.values())
-    return next((head for head in heads if isinstance(head, objectives.ContextReplyHeads)), None)
+def trained_heads(losses: dict[str, nn.Module]) -> dict[str, nn.Module]:
+    """The heads of the losses that can be kept, by the route they serve; none if there are none."""
+    for loss in losses.values():
+        head = getattr(loss, "head", None)
+        if isinstance(head, objectives.ContextReplyHeads):
+            return {"query": head.context, "document": head.reply}
+        if isinstance(loss, objectives.TemplatePair) and not isinstance(loss.template_layer, nn.Identity):
+            return {"template": loss.template_layer}
+    return {}

@@ -9,7 +9,7 @@ import yaml
 
 import turnwise
 from turnwise.corpus.catalog import load_catalog
-from turnwise.training.recipe import Recipe
+from turnwise.training.recipe import Recipe, TemplatePair
 
 __all__ = ["write_card"]
 
@@ -30,6 +30,18 @@ replies = model.encode_document(["It left our warehouse yesterday.", "You are we
 print(contexts @ replies.T)
 ```
 """
+_USE_TEMPLATES = """
+It has a layer of its own for templates, which are utterances with their slots emptied:
+`model.encode(templates, task="template")`.
+`turnwise.runtime.SemanticCompression` mixes both into one vector.
+"""
+
+
+def _use(recipe: Recipe, name: str) -> str:
+    text = _USE.format(folder=name)
+    if not recipe.keep_heads:
+        return text
+    return text + (_USE_TEMPLATES if isinstance(recipe.stages[-1].objective, TemplatePair) else _USE_HEADS)
 
 
 def _front_matter(recipe: Recipe, base: str) -> str:
@@ -95,7 +107,7 @@ def write_card(
             f"# {name}\n",
             f"A dialogue encoder: Turnwise {turnwise.__version__}, recipe `{recipe.name}`, from {start}.\n",
             "## Use\n",
-            _USE.format(folder=name) + (_USE_HEADS if recipe.keep_heads else ""),
+            _use(recipe, name),
             "## Training\n",
             f"{facts}.\n",
             _sources(rows),

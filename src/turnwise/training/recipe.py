@@ -114,8 +114,27 @@ class Siamese(_Options):
     hidden: int = Field(256, ge=1)
 
 
+class TemplatePair(_Options):
+    """TaDSE's losses, on the view `templates`: their weights, and the temperatures in the same order."""
+
+    kind: Literal["template_pair"]
+    template: float = Field(1.0, ge=0)
+    utterance: float = Field(1.0, ge=0)
+    pair: float = Field(0.5, ge=0)
+    temperatures: tuple[float, float, float] = (0.05, 0.05, 0.05)
+    template_layer: bool = True
+    mask: Literal["text", "none"] = "text"
+
+
 Objective = Annotated[
-    HardNegative | NTXent | InverseFrequency | ResponseContrast | MaskedLanguage | MatchingGuided | Siamese,
+    HardNegative
+    | NTXent
+    | InverseFrequency
+    | ResponseContrast
+    | MaskedLanguage
+    | MatchingGuided
+    | Siamese
+    | TemplatePair,
     Field(discriminator="kind"),
 ]
 
@@ -163,7 +182,8 @@ class Recipe(_Options):
         name: Of the method.
         model: What it starts from.
         stages: What is done, in this order.
-        keep_heads: Whether the context head and the reply head of the last stage stay in the model.
+        keep_heads: Whether the context head and the reply head of the last stage stay in the model, or its layer for
+            templates.
         seed: For the order of the data and everything random.
         bf16: Whether to compute in bfloat16.
         evaluate_every: Steps between two looks at validation; 0 for none but the last.

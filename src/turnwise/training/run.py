@@ -118,8 +118,9 @@ def _finish(recipe: Recipe, model: Any, losses: dict[str, Any], reads: int, cont
         return
     heads = trained_heads(losses)
     if recipe.keep_heads:
-        if heads is None:
-            raise TurnwiseError("keep_heads needs the head 'context-reply' in the last stage", "change the recipe")
+        if not heads:
+            problem = "keep_heads needs the head 'context-reply' or a template layer in the last stage"
+            raise TurnwiseError(problem, "change the recipe")
         model = keep_heads(model, heads)
     seen = {"steps": result.steps, "pairs": result.pairs, "tokens": result.tokens, "minutes": result.minutes}
     citations = list(dict.fromkeys(getattr(loss, "citation", "") for loss in losses.values()))

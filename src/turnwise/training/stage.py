@@ -17,15 +17,13 @@ from turnwise.training.distributed import first_process_first, is_first_process
 from turnwise.training.losses import added_parameters, build_losses, trained_heads
 from turnwise.training.recipe import InverseFrequency, Recipe, Stage
 from turnwise.training.texts import ToText
-from turnwise.views import ContextResponse, LabelledPairs, Matching, build_view, load_view
-from turnwise.views.context_response import SYSTEM_MARK, USER_MARK
+from turnwise.views import LabelledPairs, Matching, build_view, load_view
 
 if TYPE_CHECKING:
     from turnwise.training.run import Progress, TrainResult, Validate
 
 __all__ = ["StageRun", "load_start"]
 
-MARKS = [USER_MARK.strip(), SYSTEM_MARK.strip()]
 FINISHED = "finished.json"
 _NEVER = 10_000_000
 _HEADS = r"^(?!(?:.*\.)?model\.)"
@@ -54,7 +52,6 @@ def load_start(recipe: Recipe) -> Any:
             module.p = options.dropout
     if getattr(network, "pooler", None) is not None:
         network.pooler.requires_grad_(False)  # Nothing is learned from it, and processes would wait for its gradient.
-    _add_marks(recipe, model)
     if options.freeze_embeddings:
         network.get_input_embeddings().requires_grad_(False)
     layers = list(network.encoder.layer) if options.freeze_layers else []
@@ -63,14 +60,26 @@ def load_start(recipe: Recipe) -> Any:
     return model
 
 
-def _add_marks(recipe: Recipe, model: Any) -> None:
-    """Marks of speakers are words of their own, and have to be learned."""
-    if not any(isinstance(stage.view, ContextResponse) for stage in recipe.stages):
+def add_tokens(model: Any, tokens: Sequence[str], *, frozen: bool) -> None:
+    """Make words of marks and slots, which have to be learned even if all others stay as they are."""
+    from torch import Tensor
+
+    before = len(model.tokenizer)
+    if not model.tokenizer.add_tokens(list(tokens), special_tokens=True):
         return
-    if recipe.model.freeze_embeddings:
-        raise TurnwiseError("marks of speakers need trained embeddings", "set model.freeze_embeddings to false")
-    model.tokenizer.add_tokens(MARKS, special_tokens=True)
-    model[0].auto_model.resize_token_embeddings(len(model.tokenizer), mean_resizing=False)
+    network = model[0].auto_model
+    network.resize_token_embeddings(len(model.tokenizer), mean_resizing=False)
+    if not frozen:
+        return
+
+    def of_new_words(gradient: Tensor) -> Tensor:
+        kept = gradient.clone()
+        kept[:before] = 0
+        return kept
+
+    weight = network.get_input_embeddings().weight
+    weight.requires_grad_(True)
+    weight.register_hook(of_new_words)
 
 
 class StageRun:
@@ -157,6 +166,7 @@ class StageRun:
                 on_progress=lambda step, part: self._on_progress(step, part, ""),
             )
             views = {group: load_view(place, group) for group in manifest.rows}
+        add_tokens(self._model, manifest.tokens, frozen=self._recipe.model.freeze_embeddings)
         for counts in manifest.rows.values():
             for source, count in counts.items():
                 result.rows[source] = result.rows.get(source, 0) + count
@@ -218,7 +228,7 @@ class StageRun:
         from turnwise.training.heads import keep_heads
 
         heads = trained_heads(losses)
-        return keep_heads(model, heads) if self._recipe.keep_heads and heads is not None else model
+        return keep_heads(model, heads) if self._recipe.keep_heads and heads else model
 
     def _arguments(self, steps: int, heads: bool) -> Any:
         import torch

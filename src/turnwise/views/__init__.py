@@ -12,6 +12,7 @@ from turnwise.views.manifest import ViewManifest, read_view_manifest
 from turnwise.views.matching import Matching
 from turnwise.views.options import ViewOptions
 from turnwise.views.packed import Packed
+from turnwise.views.template_rows import Templates
 from turnwise.views.windows import Windows
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "LabelledPairs",
     "Matching",
     "Packed",
+    "Templates",
     "ViewManifest",
     "ViewOptions",
     "Windows",

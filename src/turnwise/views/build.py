@@ -23,6 +23,7 @@ from turnwise.views.options import ViewOptions
 from turnwise.views.rows import dialogue_rows, drawn_rows
 from turnwise.views.shuffle import bucket_count, write_shards
 from turnwise.views.spans import DialogueView
+from turnwise.views.template_rows import Templates, find_templates
 from turnwise.views.view import View
 
 __all__ = ["build_view"]
@@ -46,11 +47,7 @@ class _Build:
 
     def dialogue_rows(self, view: DialogueView) -> Any:
         """The rows of a view over dialogue tables, with frequencies."""
-        table = read_table(self.inputs[0])
-        for path in self.inputs[1:]:
-            table = table.concat(read_table(path))
-        if self.weights:
-            self._check_sources([row["source"] for row in table.select("source").distinct().to_pylist()])
+        table = self._table()
         sizes = [read_manifest(path) for path in self.inputs]
         texts = view.texts(sum(size.turns for size in sizes), sum(size.dialogues for size in sizes))
         self._choose_buckets(texts, len(view.groups))
@@ -58,6 +55,25 @@ class _Build:
         if not view.has_reply:
             return rows
         return _with_frequencies(rows, response_frequencies(table, first_turns=view.counts_first_turns))
+
+    def template_rows(self, view: Templates) -> tuple[Any, list[str]]:
+        """The rows of templates over dialogue tables, and the tokens of their slots."""
+        found = find_templates(self._table())
+        staged = self.partial / "pairs"
+        found.rows(view, self.seed).write_parquet(str(staged))
+        pairs = daft().read_parquet(f"{staged}/*.parquet")
+        self._choose_buckets(2 * pairs.count_rows())
+        rows = drawn_rows(pairs, seed=self.seed, weights=self.weights, buckets=self.buckets)
+        return rows, found.tokens(view)
+
+    def _table(self) -> Any:
+        """All dialogue tables as one."""
+        table = read_table(self.inputs[0])
+        for path in self.inputs[1:]:
+            table = table.concat(read_table(path))
+        if self.weights:
+            self._check_sources([row["source"] for row in table.select("source").distinct().to_pylist()])
+        return table
 
     def labelled_rows(self, view: LabelledPairs) -> Any:
         """The rows of files of labelled pairs, with frequencies."""
@@ -122,7 +138,7 @@ def _planned(inputs: list[Path], view: View, seed: int, weights: dict[str, float
     }
     made_by = [VIEW_VERSION, turnwise.__version__]
     fingerprint = hashlib.sha256(json.dumps([job, made_by], sort_keys=True).encode()).hexdigest()
-    return ViewManifest(fingerprint=fingerprint, columns=list(view.columns), rows={}, **job)
+    return ViewManifest(fingerprint=fingerprint, columns=list(view.columns), tokens=view.tokens, rows={}, **job)
 
 
 def _fresh_folder(out: Path) -> Path:
@@ -199,7 +215,12 @@ def build_view(
     build = _Build(inputs, partial, seed, weights)
     on_progress("making rows", 0.0)
     with frugally():
-        rows = build.labelled_rows(options) if isinstance(options, LabelledPairs) else build.dialogue_rows(options)
+        if isinstance(options, Templates):
+            rows, manifest.tokens = build.template_rows(options)
+        elif isinstance(options, LabelledPairs):
+            rows = build.labelled_rows(options)
+        else:
+            rows = build.dialogue_rows(options)
         rows.write_parquet(str(partial / "buckets"), partition_cols=["bucket"])
     manifest.rows = _shuffled(build, options, manifest, on_progress)
     _move_into_place(partial, out, manifest)

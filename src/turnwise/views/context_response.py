@@ -51,6 +51,11 @@ class ContextResponse(DialogueView):
         marked = pc.binary_join_element_wise(marks, dialogues.texts, pa.scalar("", pa.large_string()))
         return Spans(start, reply, reply, contexts=marked)
 
+    @property
+    def tokens(self) -> list[str]:
+        """The marks of speakers."""
+        return [USER_MARK.strip(), SYSTEM_MARK.strip()]
+
     def texts(self, turns: int, dialogues: int) -> int:
         """Drawn or not, a context has about as many turns as its dialogue."""
         if self.per_dialogue != "all":

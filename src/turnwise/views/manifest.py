@@ -28,6 +28,7 @@ class ViewManifest(BaseModel):
         source_weights: How often rows of a source were taken; once where it says nothing.
         limit: The most rows that each group might have.
         columns: The columns of each row.
+        tokens: What texts hold that no tokenizer knows, such as marks of speakers.
         rows: The number of rows by group and source; a view without groups has one with an empty name.
         versions: Of Turnwise, Python and the data engine.
     """
@@ -42,6 +43,7 @@ class ViewManifest(BaseModel):
     source_weights: dict[str, float]
     limit: int | None
     columns: list[str]
+    tokens: list[str] = Field(default_factory=list)
     rows: dict[str, dict[str, int]]
     versions: dict[str, str] = Field(default_factory=engine_versions)
 

@@ -3,41 +3,26 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import random
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from turnwise.errors import TurnwiseError
+from turnwise.corpus.tagging import Tagged, Tagger
 
 __all__ = [
     "EntityBook",
     "Statistics",
-    "Tagged",
     "Template",
     "augment",
-    "read_bio",
     "slot_token",
-    "statistics",
     "template_of",
+    "templater",
 ]
 
 ONE_TOKEN = "{SLOT}"
-
-
-@dataclass(frozen=True)
-class Tagged:
-    """An utterance and its slots: name, first character and the one after the last, in order and without overlap."""
-
-    text: str
-    slots: tuple[tuple[str, int, int], ...] = ()
-
-    def values(self) -> Iterator[tuple[str, str]]:
-        """The name and value of each slot."""
-        for name, start, end in self.slots:
-            yield name, self.text[start:end]
 
 
 @dataclass(frozen=True)
@@ -61,6 +46,16 @@ class Template:
         """As the encoder reads it: one token for all slots, as in the paper, or each slot's own name."""
         tokens = [slot_token(name) if names else ONE_TOKEN for name in self.names]
         return "".join(part for pair in zip(self.pieces, [*tokens, ""], strict=True) for part in pair)
+
+    def to_json(self) -> str:
+        """As one string, from which `from_json` makes the template again."""
+        return json.dumps([self.pieces, self.names], ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Template:
+        """The template that `to_json` wrote."""
+        pieces, names = json.loads(text)
+        return cls(tuple(pieces), tuple(names))
 
     def fill(self, values: Sequence[str]) -> Tagged:
         """An utterance with these values, and where they stand."""
@@ -90,28 +85,21 @@ def template_of(tagged: Tagged) -> Template:
     return Template((*pieces, tagged.text[end:]), tuple(name for name, _, _ in tagged.slots))
 
 
-def read_bio(text: str, tags: Sequence[str]) -> Tagged:
-    """An utterance whose words have tags: `B-name` begins a slot, `I-name` goes on with it, `O` is none.
+def templater(tagger: Tagger, *, names: bool = False) -> Callable[[Sequence[str]], list[str]]:
+    """A function from utterances to the texts of their templates, for utterances that nobody has annotated.
 
-    A slot that goes on without having begun begins.
-
-    Example:
-        >>> read_bio("fly to new york today", ["O", "O", "B-city", "I-city", "B-day"]).slots
-        (('city', 7, 15), ('day', 16, 21))
+    Args:
+        tagger: Finds the slots.
+        names: Whether templates show their slots' names, as those that the model was trained with.
     """
-    words = list(re.finditer(r"\S+", text))
-    if len(words) != len(tags):
-        raise TurnwiseError(f"{text!r} has {len(words)} words and {len(tags)} tags", "give one tag a word")
-    slots: list[tuple[str, int, int]] = []
-    open_name = None
-    for word, tag in zip(words, tags, strict=True):
-        kind, _, name = tag.partition("-")
-        if kind == "I" and name == open_name:
-            slots[-1] = (name, slots[-1][1], word.end())
-        elif kind in ("B", "I"):
-            slots.append((name, word.start(), word.end()))
-        open_name = name if kind in ("B", "I") else None
-    return Tagged(text, tuple(slots))
+
+    def to_templates(texts: Sequence[str]) -> list[str]:
+        return [
+            template_of(Tagged.of(text, slots)).text(names=names)
+            for text, slots in zip(texts, tagger(texts), strict=True)
+        ]
+
+    return to_templates
 
 
 @dataclass
@@ -198,15 +186,3 @@ class Statistics:
     def ratio(self) -> float:
         """Utterances a template after augmentation."""
         return self.augmented / max(self.templates, 1)
-
-
-def statistics(utterances: Sequence[Tagged], book: EntityBook, *, k: int, cap: int, seed: int = 0) -> Statistics:
-    """Augment a set and count, without keeping the utterances."""
-    templates: dict[Template, set[str]] = defaultdict(set)
-    for tagged in utterances:
-        templates[template_of(tagged)].add(tagged.text)
-    total = 0
-    for template, originals in templates.items():
-        total += len(originals | {tagged.text for tagged in augment(template, book, k=k, cap=cap, seed=seed)})
-    values = sum(len(counted) for counted in book.counts.values())
-    return Statistics(len(book.counts), values, len(templates), len(utterances), total)

@@ -28,6 +28,11 @@ class View(BaseModel):
         return "reply" in self.columns
 
     @property
+    def tokens(self) -> list[str]:
+        """What texts hold that no tokenizer knows: marks of speakers, for instance."""
+        return []
+
+    @property
     def one_per_text(self) -> bool:
         """Whether of rows with the same reply only one is kept."""
         return False
