@@ -1,60 +1,52 @@
 """The methods side by side: the same start, the same conversations, the same time.
 
-Usage: TURNWISE_DATA=... python -m studies.methods.arms START TABLE [ARM...]
+Usage: TURNWISE_DATA=... python -m studies.methods.arms MODELS [ARM...]
 
-Each arm trains for 30 minutes (evaluation and saving not counted) and is then measured on the suites `dse` and
-`diaeval`. An arm whose results are there is skipped; one that was interrupted goes on.
+MODELS is the folder of all-MiniLM-L6-v2.
 """
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
 from pathlib import Path
 
+from studies.arms import Arm, Study
+
 MINUTES = 30
 SEEDS = {"dse": 3, "wmdc-heads": 3}
-METHODS = ("dse", "wmdc-heads", "wmdc", "dse-heads", "simcse", "dse-123-1", "tod-bert")
+METHODS = ("dse", "wmdc-heads", "simcse", "wmdc", "tod-bert", "dse-heads", "dse-123-1")
+MATCHING = ("dialoguecse", "siamese")
+TEMPLATES = ("tadse", "simcse-templates")
+RAW = ("simcse", "dse", "wmdc", "dialoguecse")
 RESULTS = Path(__file__).parent / "results"
-RUNS = Path("runs/methods")
+INTENTS_1SHOT = "intent-1shot-clinc150,intent-1shot-banking77,intent-1shot-hwu64,intent-1shot-snips"
 
 
-def arms() -> list[tuple[str, str, int]]:
-    """Name, recipe and seed of each arm; first seeds first."""
-    return [
-        (method if seed == 0 else f"{method}-seed{seed}", method, seed)
+def arms() -> list[Arm]:
+    """All arms; first seeds first, and what others start from before them."""
+    found = [
+        Arm(method if seed == 0 else f"{method}-seed{seed}", method, seed, MINUTES)
         for seed in range(3)
         for method in METHODS
         if seed < SEEDS.get(method, 1)
     ]
+    suites = tuple(("--suite", suite) for suite in ("dse", "dialoguecse", "tadse"))
+    found += [Arm(method, method, minutes=MINUTES, measured=suites) for method in MATCHING]
+    found += [Arm(method, method, minutes=MINUTES, table="runs/slots", measured=suites) for method in TEMPLATES]
+    intents = (("--tasks", INTENTS_1SHOT),)
+    random = {"model.random": "{layers: 4, width: 256, heads: 4}", "stages.0.encoder_rate": "5e-4"}
+    found.append(Arm("raw-none", "mlm", minutes=60, measured=intents, changes=random))
+    # The paper freezes the lower half of the layers; this encoder has four.
+    half = {"dialoguecse": {"model.freeze_layers": "2"}}
+    found += [
+        Arm(f"raw-{method}", method, minutes=20, start="raw-none", measured=intents, changes=half.get(method, {}))
+        for method in RAW
+    ]
+    return found
 
 
-def train(name: str, method: str, seed: int, start: str, table: str) -> None:
-    folder = RUNS / name
-    if not (folder / "modules.json").exists():
-        command = ["turnwise", "train", method, table, "--start", start, "--out", str(folder)]
-        command += ["--minutes", str(MINUTES), "--set", f"seed={seed}", "--set", "report_to=none"]
-        resume = ["--resume"] if (folder / "training").exists() else []
-        subprocess.run([*command, "--validation", "benchmarks", *resume], check=True)
-    out = RESULTS / name
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "training.json").write_text((folder / "training" / "result.json").read_text())
-
-
-def measure(name: str) -> None:
-    for suite in ("dse", "diaeval"):
-        command = ["turnwise", "evaluate", str(RUNS / name), "--suite", suite, "--out", str(RESULTS / name), "--bf16"]
-        subprocess.run(command, check=True)
-    (RESULTS / name / "done.json").write_text(json.dumps({"suites": ["dse", "diaeval"]}) + "\n")
-
-
-def main(start: str, table: str, *wanted: str) -> None:
-    for name, method, seed in arms():
-        if (wanted and name not in wanted) or (RESULTS / name / "done.json").exists():
-            continue
-        train(name, method, seed, start, table)
-        measure(name)
+def main(models: str, *wanted: str) -> None:
+    Study(RESULTS, Path("runs/methods"), Path(models)).run(arms(), wanted)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from studies.baselines.figures import SCORES, scores_of
 from studies.figures import record
-from studies.methods.arms import METHODS, MINUTES, RESULTS, SEEDS
+from studies.methods.arms import MATCHING, METHODS, MINUTES, RAW, RESULTS, SEEDS, TEMPLATES
 from turnwise.benchmarks import RunResult, read_results
 
 HEADED = ("ubuntu_irc_top1", "sgd_next_top1", "multiwoz_next_top1", "sgd_context3_top1", "multiwoz_context3_top1")
@@ -27,22 +27,28 @@ def all_scores(result: RunResult) -> dict[str, float]:
     return scores
 
 
+def method_figures(method: str) -> dict[str, float]:
+    """The means over the seeds of a method that are finished."""
+    names = [method, *[f"{method}-seed{seed}" for seed in range(1, SEEDS.get(method, 1))]]
+    folders = [RESULTS / name for name in names if (RESULTS / name / "done.json").exists()]
+    found = [all_scores(result) for folder in folders if (result := read_results(folder)) is not None]
+    if not found:
+        return {}
+    pairs = [json.loads((folder / "training.json").read_text())["pairs"] for folder in folders]
+    means = {name: statistics.fmean(each[name] for each in found) for name in found[0]}
+    return {**means, "pairs": statistics.fmean(pairs), "seeds": len(found)}
+
+
 def main() -> None:
     start = read_results(Path(__file__).parent.parent / "baselines" / "all-MiniLM-L6-v2")
     assert start is not None
     figures = {f"start.{name}": value for name, value in all_scores(start).items()}
     figures["minutes_per_method"] = MINUTES
-    for method in METHODS:
-        names = [method, *[f"{method}-seed{seed}" for seed in range(1, SEEDS.get(method, 1))]]
-        folders = [RESULTS / name for name in names if (RESULTS / name / "done.json").exists()]
-        found = [result for folder in folders if (result := read_results(folder)) is not None]
-        if not found:
-            continue
-        scores = [all_scores(result) for result in found]
-        for name in scores[0]:
-            figures[f"{method}.{name}"] = statistics.fmean(each[name] for each in scores)
-        pairs = [json.loads((folder / "training.json").read_text())["pairs"] for folder in folders]
-        figures[f"{method}.pairs"] = statistics.fmean(pairs)
+    for method in (*METHODS, *MATCHING, *TEMPLATES):
+        figures |= {f"{method}.{name}": value for name, value in method_figures(method).items()}
+    for method in ("none", *RAW):
+        found = method_figures(f"raw-{method}")
+        figures |= {f"raw.{method}.{name}": value for name, value in found.items() if name == "intent_1shot_mean"}
     record("methods", figures)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from turnwise.errors import TurnwiseError
+from turnwise.runtime.encoder import model_routes
 from turnwise.runtime.protocols import Vectors
 
 __all__ = ["SemanticCompression", "choose_weight", "mixed"]
@@ -32,8 +33,7 @@ class SemanticCompression:
             raise TurnwiseError(f"the weight of templates is {weight}", "choose one from 0 to 1")
         self.model, self.weight = model, weight
         self._to_templates = to_templates
-        routers = (module.sub_modules for module in model if type(module).__name__ == "Router")
-        self._route = {"task": "template"} if any("template" in routes for routes in routers) else {}
+        self._route = {"task": "template"} if "template" in model_routes(model) else {}
 
     def parts(self, texts: Sequence[str], **options: Any) -> tuple[Vectors, Vectors]:
         """The vectors of utterances and those of their templates."""

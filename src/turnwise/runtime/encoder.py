@@ -30,9 +30,16 @@ __all__ = [
     "TrainableEncoder",
     "Vectors",
     "load_encoder",
+    "model_routes",
 ]
 
 EMBED_AT_A_TIME = 16
+
+
+def model_routes(model: Any) -> set[str]:
+    """The ways through a model that has several; none for most models."""
+    routers = (module.sub_modules for module in model if type(module).__name__ == "Router")
+    return {route for routes in routers for route in routes}
 
 
 class SentenceTransformerEncoder:
@@ -70,7 +77,7 @@ class SentenceTransformerEncoder:
     @property
     def has_heads(self) -> bool:
         """Whether the model routes queries and documents differently."""
-        return any(type(module).__name__ == "Router" and "query" in module.sub_modules for module in self.model)
+        return "query" in model_routes(self.model)
 
     def format_context(self, context: Context) -> str:
         """The turns joined as the model folder says, the oldest cut off if they are too long."""

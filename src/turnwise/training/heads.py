@@ -50,6 +50,8 @@ def keep_heads(model: SentenceTransformer, heads: Mapping[str, nn.Module]) -> Se
     """
     routes = {route: _modules(head) for route, head in heads.items()}
     # Who asks for a context or a reply of a model without heads for them gets the meaning.
-    others = {(route, None): "meaning" for route in ("query", "document") if route not in routes}
+    others: dict[tuple[str | None, str | tuple[str, ...] | None], str] = {
+        (route, None): "meaning" for route in ("query", "document") if route not in routes
+    }
     router = Router({**routes, "meaning": [Normalize()]}, default_route="meaning", route_mappings=others or None)
     return SentenceTransformer(modules=[*model, router], device=str(model.device))

@@ -1,0 +1,89 @@
+"""Arms of a study: training runs of a fixed time, each measured and its results kept."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from studies.pace import known_paces
+
+__all__ = ["Arm", "Study"]
+
+START = "all-MiniLM-L6-v2"
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One training run and what it is measured on.
+
+    Attributes:
+        name: Of the arm.
+        recipe: The recipe.
+        seed: The recipe's seed.
+        minutes: Of training on a quiet machine; evaluation and saving are not counted. For a recipe whose pace is known
+            it is as many steps, else the clock decides.
+        table: What it learns from.
+        start: A folder below the models', or the name of another arm.
+        measured: The options of `turnwise evaluate`, for each call.
+        changes: Places of the recipe that are set to something else.
+    """
+
+    name: str
+    recipe: str
+    seed: int = 0
+    minutes: float = 30
+    table: str = "runs/tier-a"
+    start: str = START
+    measured: tuple[tuple[str, str], ...] = (("--suite", "dse"), ("--suite", "diaeval"))
+    changes: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Study:
+    """Where a study's results are kept, and where its models are made.
+
+    An arm whose results are there is skipped; one that was interrupted goes on.
+    """
+
+    results: Path
+    runs: Path
+    models: Path
+
+    def run(self, arms: Iterable[Arm], wanted: Collection[str] = ()) -> None:
+        """Train and measure arms, all or those that are named."""
+        for arm in arms:
+            if not self.is_done(arm.name) and (not wanted or arm.name in wanted):
+                self._train(arm)
+                self._measure(arm)
+
+    def is_done(self, name: str) -> bool:
+        """Whether an arm's results are there."""
+        return (self.results / name / "done.json").exists()
+
+    def _train(self, arm: Arm) -> None:
+        folder = self.runs / arm.name
+        if not (folder / "modules.json").exists():
+            start = self.runs / arm.start if (self.runs / arm.start).exists() else self.models / arm.start
+            command = ["turnwise", "train", arm.recipe, arm.table, "--start", str(start), "--out", str(folder)]
+            changes = {"seed": str(arm.seed), "report_to": "none", **arm.changes}
+            pace = known_paces().get(arm.recipe) if arm.start == START else None
+            if pace is None:
+                command += ["--minutes", str(arm.minutes)]
+            else:
+                changes["stages.0.steps"] = str(round(pace * arm.minutes))
+            command += [f"--set={place}={value}" for place, value in changes.items()]
+            resume = ["--resume"] if (folder / "training").exists() else []
+            subprocess.run([*command, "--validation", "benchmarks", *resume], check=True)
+        out = self.results / arm.name
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "training.json").write_text((folder / "training" / "result.json").read_text())
+
+    def _measure(self, arm: Arm) -> None:
+        out = self.results / arm.name
+        for options in arm.measured:
+            command = ["turnwise", "evaluate", str(self.runs / arm.name), *options, "--out", str(out), "--bf16"]
+            subprocess.run(command, check=True)
+        (out / "done.json").write_text(json.dumps({"measured": [" ".join(one) for one in arm.measured]}) + "\n")
