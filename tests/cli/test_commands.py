@@ -58,6 +58,26 @@ def test_inspect_reads_logs_directly(
     assert "dialogues  20" in out
 
 
+def test_templates_are_built_and_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    said = [("rome", "city"), ("bern", "city"), ("rome", "team"), ("oslo", "city")]
+    rows = [{"text": f"go to {value}", "slots": ["O", "O", f"B-{name}"]} for value, name in said]
+    (tmp_path / "said.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    slots = str(tmp_path / "slots")
+    code, out, _ = run(capsys, monkeypatch, "templates", "build", str(tmp_path / "said.jsonl"), "--out", slots)
+    assert code == 0
+    assert "2 slots with 4 values; 2 templates of 4 utterances become 4 utterances, 2.0 a template" in out
+    assert "Next: turnwise train tadse" in out
+    code, out, _ = run(capsys, monkeypatch, "templates", "inspect", slots, "--top-k", "1", "--samples", "9")
+    assert code == 0
+    assert "noisy: 100% of what fills 'team' fills other slots too" in out
+    assert "go to {TEAM}\n    go to rome" in out
+    code, _, error = run(capsys, monkeypatch, "templates", "inspect", str(tmp_path))
+    assert code == 2
+    assert "holds no whole table" in error
+
+
 def test_prepare_says_what_each_step_did(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, log: Path, tmp_path: Path
 ) -> None:
@@ -166,6 +186,10 @@ def test_help_is_quick() -> None:
         ["evaluate"],
         ["compare"],
         ["report"],
+        ["train"],
+        ["init-config"],
+        ["templates", "build"],
+        ["templates", "inspect"],
         ["data", "list"],
         ["data", "info"],
         ["data", "path"],
