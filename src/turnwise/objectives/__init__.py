@@ -13,6 +13,7 @@ from turnwise.objectives.inverse_frequency import InverseFrequencyContrast
 from turnwise.objectives.masked_language import MaskedLanguage
 from turnwise.objectives.matching_guided import MatchingGuided
 from turnwise.objectives.nt_xent import NTXent
+from turnwise.objectives.reply_and_meaning import ReplyAndMeaning
 from turnwise.objectives.response_contrast import ResponseContrast
 from turnwise.objectives.siamese import Siamese
 from turnwise.objectives.small_model import small_transformer
@@ -27,6 +28,7 @@ __all__ = [
     "MaskedLanguage",
     "MatchingGuided",
     "NTXent",
+    "ReplyAndMeaning",
     "ResponseContrast",
     "Siamese",
     "Sum",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Literal, get_args
 
 import torch
@@ -117,22 +117,37 @@ class Contrast(nn.Module):
 
     def embed(self, columns: Sequence[Features]) -> list[Tensor]:
         """The vectors of each column, after the head, in mini-batches when asked for."""
-        head = self.head
-        if head is not None and not self._agreed:
-            agree_on(head)
-            self._agreed = True
-        parameters = shared_parameters(head) if head is not None else {}
+        through = self._head_of_columns()
 
         def vectors(column: int) -> Tensor:
-            place = (column,) if isinstance(head, ContextReplyHeads) else ()
-
             def step(model: Any, features: Features) -> Tensor:
-                found = self.pooled(model(features))
-                return found if head is None else functional_call(head, parameters, (found, *place))
+                return through(self.pooled(model(features)), column)
 
             return in_mini_batches(self.model, columns[column], step, self.mini_batch_size)
 
         return [vectors(column) for column in range(len(columns))]
+
+    def through_head(self, vectors: Sequence[Tensor]) -> list[Tensor]:
+        """Vectors of the encoder, one tensor a column, after the head: for who encodes once for several losses."""
+        through = self._head_of_columns()
+        return [through(side, column) for column, side in enumerate(vectors)]
+
+    def _head_of_columns(self) -> Callable[[Tensor, int], Tensor]:
+        """A function of vectors and their column, with the head's gradient shared by all processes."""
+        head = self.head
+        if head is None:
+            return lambda vectors, _: vectors
+        if not self._agreed:
+            agree_on(head)
+            self._agreed = True
+        parameters = shared_parameters(head)
+
+        def through(vectors: Tensor, column: int) -> Tensor:
+            place = (column,) if isinstance(head, ContextReplyHeads) else ()
+            found: Tensor = functional_call(head, parameters, (vectors, *place))
+            return found
+
+        return through
 
     def contrast(
         self, vectors: Sequence[Tensor], keys: Sequence[Tensor] | None = None, weights: Tensor | None = None

@@ -48,6 +48,7 @@ _LOSSES: dict[str, Any] = {
     "matching_guided": objectives.MatchingGuided,
     "siamese": objectives.Siamese,
     "template_pair": objectives.TemplatePair,
+    "reply_and_meaning": objectives.ReplyAndMeaning,
 }
 
 

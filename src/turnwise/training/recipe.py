@@ -126,6 +126,18 @@ class TemplatePair(_Options):
     mask: Literal["text", "none"] = "text"
 
 
+class ReplyAndMeaning(_Options):
+    """Turnwise's own loss: replies by kept heads, meaning by the encoder, a pull towards the start."""
+
+    kind: Literal["reply_and_meaning"]
+    temperature: float = Field(0.05, gt=0)
+    mask: Literal["text", "none"] = "text"
+    head: Literal["context-reply"] = "context-reply"
+    reply_gradient: float = Field(1.0, ge=0)
+    meaning: float = Field(0.0, ge=0)
+    pull: float = Field(0.0, ge=0)
+
+
 Objective = Annotated[
     HardNegative
     | NTXent
@@ -134,7 +146,8 @@ Objective = Annotated[
     | MaskedLanguage
     | MatchingGuided
     | Siamese
-    | TemplatePair,
+    | TemplatePair
+    | ReplyAndMeaning,
     Field(discriminator="kind"),
 ]
 
@@ -175,6 +188,26 @@ class Stage(_Options):
     steps: int | None = Field(None, ge=1)
 
 
+class Refit(_Options):
+    """Kept heads are trained on after the encoder is finished, on vectors that are made once.
+
+    Attributes:
+        pairs: So many training rows, of all groups together.
+        passes: How often each is seen.
+        batch_size: Rows a step.
+        rate: Learning rate, falling to nothing.
+        temperature: Of the loss.
+        weight_decay: Of AdamW.
+    """
+
+    pairs: int = Field(150_000, ge=2)
+    passes: int = Field(8, ge=1)
+    batch_size: int = Field(2_048, ge=2)
+    rate: float = Field(1e-3, gt=0)
+    temperature: float = Field(0.05, gt=0)
+    weight_decay: float = Field(0.01, ge=0)
+
+
 class Recipe(_Options):
     """All that decides a run.
 
@@ -184,6 +217,7 @@ class Recipe(_Options):
         stages: What is done, in this order.
         keep_heads: Whether the context head and the reply head of the last stage stay in the model, or its layer for
             templates.
+        refit: How the kept heads are trained on at the end; none if they stay as the last stage left them.
         seed: For the order of the data and everything random.
         bf16: Whether to compute in bfloat16.
         evaluate_every: Steps between two looks at validation; 0 for none but the last.
@@ -195,6 +229,7 @@ class Recipe(_Options):
     model: ModelOptions = ModelOptions()
     stages: list[Stage] = Field(min_length=1)
     keep_heads: bool = False
+    refit: Refit | None = None
     seed: int = 0
     bf16: bool = True
     evaluate_every: int = Field(0, ge=0)

@@ -15,7 +15,7 @@ from turnwise.runtime.encoder import SentenceTransformerEncoder, load_encoder
 from turnwise.training.budget import Budget
 from turnwise.training.distributed import first_process_first, is_first_process
 from turnwise.training.losses import added_parameters, build_losses, trained_heads
-from turnwise.training.recipe import InverseFrequency, Recipe, Stage
+from turnwise.training.recipe import InverseFrequency, Recipe, ReplyAndMeaning, Stage
 from turnwise.training.texts import ToText
 from turnwise.views import LabelledPairs, Matching, build_view, load_view
 
@@ -131,23 +131,41 @@ class StageRun:
         if resume and finished.exists():
             trainer._load_from_checkpoint(str(self._folder / "finished"))
             _add(result, json.loads(finished.read_text(encoding="utf-8")))
-            return losses
-        checkpoint = last_checkpoint(self._folder) if resume else None
-        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-        budget.stop_clock()
-        steps = trainer.state.global_step
-        done = {
-            "steps": steps,
-            "pairs": steps * self._pairs_a_step,
+        else:
+            checkpoint = last_checkpoint(self._folder) if resume else None
+            trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+            budget.stop_clock()
+            done = self._done(trainer.state, budget)
+            _add(result, done)
+            if is_first_process():
+                trainer._save(str(self._folder / "finished"))
+                finished.write_text(json.dumps(done) + "\n", encoding="utf-8")
+        self._refit(data, losses)
+        return losses
+
+    def _done(self, state: Any, budget: Budget) -> dict[str, Any]:
+        """What the trainer did."""
+        return {
+            "steps": state.global_step,
+            "pairs": state.global_step * self._pairs_a_step,
             "tokens": budget.tokens,
             "minutes": budget.seconds / 60,
-            "curve": _curve(trainer.state.log_history),
+            "curve": _curve(state.log_history),
         }
-        _add(result, done)
-        if is_first_process():
-            trainer._save(str(self._folder / "finished"))
-            finished.write_text(json.dumps(done) + "\n", encoding="utf-8")
-        return losses
+
+    def _refit(self, data: dict[str, Any], losses: dict[str, Any]) -> None:
+        """Train the kept heads on, after the last stage and if the recipe says so."""
+        from turnwise.objectives import ContextReplyHeads
+        from turnwise.training.refit import refit_heads
+
+        options = self._recipe.refit
+        if options is None or self._stage is not self._recipe.stages[-1]:
+            return
+        heads = next((head for loss in losses.values() if (head := getattr(loss, "head", None)) is not None), None)
+        if not isinstance(heads, ContextReplyHeads):
+            raise TurnwiseError("refit needs the head 'context-reply' in the last stage", "change the recipe")
+        how = {"bf16": self._recipe.bf16, "seed": self._recipe.seed, "on_progress": self._on_progress}
+        refit_heads(self._model, heads, data, options, **how)
 
     def _data(self, tables: Sequence[Path], result: TrainResult) -> dict[str, Any]:
         """The dataset of each group of the view, its rows turned into text as they are read."""
@@ -175,7 +193,7 @@ class StageRun:
             self._model.tokenizer,
             self._recipe.model.max_length,
             replies="reply" in manifest.columns,
-            frequencies=isinstance(stage.objective, InverseFrequency),
+            frequencies=isinstance(stage.objective, (InverseFrequency, ReplyAndMeaning)),
             around=2 * stage.view.turns if isinstance(stage.view, Matching) else None,
         )
         found = {group: rows.with_transform(transform) for group, rows in views.items()}

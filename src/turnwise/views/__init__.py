@@ -12,6 +12,7 @@ from turnwise.views.manifest import ViewManifest, read_view_manifest
 from turnwise.views.matching import Matching
 from turnwise.views.options import ViewOptions
 from turnwise.views.packed import Packed
+from turnwise.views.shared_replies import SharedReplies
 from turnwise.views.template_rows import Templates
 from turnwise.views.windows import Windows
 
@@ -22,6 +23,7 @@ __all__ = [
     "LabelledPairs",
     "Matching",
     "Packed",
+    "SharedReplies",
     "Templates",
     "ViewManifest",
     "ViewOptions",

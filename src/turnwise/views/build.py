@@ -21,6 +21,7 @@ from turnwise.views.labelled_pairs import LabelledPairs, pair_rows
 from turnwise.views.manifest import VIEW_VERSION, ViewManifest, read_view_manifest
 from turnwise.views.options import ViewOptions
 from turnwise.views.rows import dialogue_rows, drawn_rows
+from turnwise.views.shared_replies import SharedReplies, shared_reply_rows
 from turnwise.views.shuffle import bucket_count, write_shards
 from turnwise.views.spans import DialogueView
 from turnwise.views.template_rows import Templates, find_templates
@@ -59,12 +60,19 @@ class _Build:
     def template_rows(self, view: Templates) -> tuple[Any, list[str]]:
         """The rows of templates over dialogue tables, and the tokens of their slots."""
         found = find_templates(self._table())
+        return self._drawn(found.rows(view, self.seed)), found.tokens(view)
+
+    def shared_reply_rows(self, view: SharedReplies) -> Any:
+        """The rows of turns that were answered alike."""
+        return self._drawn(shared_reply_rows(self._table(), view, self.seed))
+
+    def _drawn(self, rows: Any) -> Any:
+        """Rows whose number is not known before they are made, in their order."""
         staged = self.partial / "pairs"
-        found.rows(view, self.seed).write_parquet(str(staged))
+        rows.write_parquet(str(staged))
         pairs = daft().read_parquet(f"{staged}/*.parquet")
         self._choose_buckets(2 * pairs.count_rows())
-        rows = drawn_rows(pairs, seed=self.seed, weights=self.weights, buckets=self.buckets)
-        return rows, found.tokens(view)
+        return drawn_rows(pairs, seed=self.seed, weights=self.weights, buckets=self.buckets)
 
     def _table(self) -> Any:
         """All dialogue tables as one."""
@@ -217,6 +225,8 @@ def build_view(
     with frugally():
         if isinstance(options, Templates):
             rows, manifest.tokens = build.template_rows(options)
+        elif isinstance(options, SharedReplies):
+            rows = build.shared_reply_rows(options)
         elif isinstance(options, LabelledPairs):
             rows = build.labelled_rows(options)
         else:

@@ -18,13 +18,14 @@ from turnwise.views.dropout import Dropout
 from turnwise.views.labelled_pairs import LabelledPairs
 from turnwise.views.matching import Matching
 from turnwise.views.packed import Packed
+from turnwise.views.shared_replies import SharedReplies
 from turnwise.views.template_rows import Templates
 from turnwise.views.windows import Windows
 
 __all__ = ["ViewOptions"]
 
 ViewOptions = Annotated[
-    Consecutive | Windows | Dropout | ContextResponse | LabelledPairs | Matching | Packed | Templates,
+    Consecutive | Windows | Dropout | ContextResponse | LabelledPairs | Matching | Packed | SharedReplies | Templates,
     Field(discriminator="kind"),
 ]
 """The type of a pydantic model's field that takes any view."""

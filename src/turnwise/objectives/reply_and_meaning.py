@@ -1,0 +1,145 @@
+"""Turnwise's own objective: what comes next and what means the same, in spaces of their own over one encoder."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from turnwise.errors import TurnwiseError
+from turnwise.objectives.caching import Features, bare_model, in_mini_batches
+from turnwise.objectives.contrast import Mask
+from turnwise.objectives.hard_negative import HardNegativeContrast
+from turnwise.objectives.heads import ContextReplyHeads
+from turnwise.objectives.inverse_frequency import InverseFrequencyContrast
+from turnwise.objectives.text_keys import text_keys
+
+__all__ = ["ReplyAndMeaning", "pairwise_pull", "scaled_gradient"]
+
+
+class _ScaledGradient(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, vectors: Tensor, factor: float) -> Tensor:
+        ctx.factor = factor
+        return vectors.view_as(vectors)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        return gradient * ctx.factor, None
+
+
+def scaled_gradient(vectors: Tensor, factor: float) -> Tensor:
+    """The same vectors, whose gradient is multiplied by a factor on its way back; 0 stops it."""
+    scaled: Tensor = vectors.detach() if factor == 0 else _ScaledGradient.apply(vectors, factor)  # type: ignore[no-untyped-call]
+    return scaled
+
+
+def pairwise_pull(vectors: Tensor, teacher: Tensor) -> Tensor:
+    """How far the cosines between texts have moved from those of a teacher: the mean square over pairs of texts."""
+    wide = [side.to(torch.promote_types(side.dtype, torch.float32)) for side in (vectors, teacher)]
+    now, before = (nn.functional.normalize(side, dim=1) for side in wide)
+    moved = (now @ now.T - before @ before.T).square()
+    count = len(vectors)
+    return moved.sum() / max(count * (count - 1), 1)  # The diagonal is zero.
+
+
+class ReplyAndMeaning(nn.Module):
+    """Replies in the space of two kept heads, meaning in the encoder's own, and a pull towards where it started.
+
+    Formula:
+        `L = fit + meaning * L_DSE + pull * L_pull`:
+
+        - `fit`: WMDC's loss (symmetric NT-Xent times inverse response frequency) between the context head of contexts
+          and the reply head of replies. Its gradient reaches the encoder multiplied by `reply_gradient`.
+        - `L_DSE`: DSE's loss through an MLP that is thrown away after training.
+        - `L_pull`: the mean over pairs of replies of `(cos_now - cos_start)^2`, against a frozen copy of the encoder as
+          it was when the loss was made.
+
+    Inputs:
+        Columns (context, reply) and `label`: how often the reply occurs in the whole training set, at least 1.
+
+    When to use:
+        To make one encoder serve intents and replies. Both sides are encoded once for all parts.
+
+    Relations to other losses:
+        With `meaning=0`, `pull=0` and `reply_gradient=1` it is `InverseFrequencyContrast` with "context-reply" heads.
+
+    Args:
+        model: The SentenceTransformer to train.
+        temperature: Of both contrastive parts.
+        reply_gradient: The part of the gradient of `fit` that reaches the encoder; 0 trains the heads alone.
+        meaning: The weight of DSE's loss; 0 for none.
+        pull: The weight of the pull; 0 for none, and then no copy is kept.
+        head: The two heads, if they are shared with another loss.
+        mask: Whether equal texts are no negatives ("text") or are ("none").
+        mini_batch_size: Texts whose activations are in memory at a time; none for all.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        temperature: float = 0.05,
+        reply_gradient: float = 1.0,
+        meaning: float = 0.0,
+        pull: float = 0.0,
+        head: ContextReplyHeads | None = None,
+        mask: Mask = "text",
+        mini_batch_size: int | None = None,
+    ) -> None:
+        super().__init__()
+        if min(reply_gradient, meaning, pull) < 0:
+            raise TurnwiseError("a part of the loss has a negative weight", "give weights from 0")
+        self.model = model
+        self.weights = {"reply_gradient": reply_gradient, "meaning": meaning, "pull": pull}
+        self.mask = mask
+        self.mini_batch_size = mini_batch_size
+        fit = InverseFrequencyContrast(model, temperature=temperature, head=head or "context-reply", mask=mask)
+        self.head = fit.head
+        parts: dict[str, nn.Module] = {"fit": fit}
+        if meaning:
+            parts["meaning"] = HardNegativeContrast(model, temperature=temperature, mask=mask)
+        self.losses = nn.ModuleDict(parts)
+        # In a tuple, so that it is neither trained nor saved.
+        self._start = (copy.deepcopy(bare_model(model)).eval().requires_grad_(False),) if pull else ()
+
+    def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
+        """The loss of a batch, as a trainer calls it."""
+        columns = list(sentence_features)
+        if len(columns) != 2:
+            raise TurnwiseError("replies and meaning are learned from two columns", "give contexts and replies")
+        keys = [text_keys(column) for column in columns] if self.mask == "text" else None
+        vectors = [self._vectors(self.model, dict(column)) for column in columns]
+        fit: Any = self.losses["fit"]
+        scaled = [scaled_gradient(side, self.weights["reply_gradient"]) for side in vectors]
+        terms = [fit.contrast(fit.through_head(scaled), keys=keys, weights=fit.pair_weights(labels))]
+        if self.weights["meaning"]:
+            part: Any = self.losses["meaning"]
+            terms.append(self.weights["meaning"] * part.contrast(part.through_head(vectors), keys=keys))
+        if self._start:
+            terms.append(self.weights["pull"] * self._pulled(vectors[1], columns[1]))
+        return torch.stack(terms).sum()
+
+    def _vectors(self, model: Any, features: Features) -> Tensor:
+        return in_mini_batches(
+            model, features, lambda part, rows: part(rows)["sentence_embedding"], self.mini_batch_size
+        )
+
+    def _pulled(self, vectors: Tensor, features: Features) -> Tensor:
+        start = self._start[0].to(vectors.device)
+        with torch.no_grad():
+            teacher = start(dict(features))["sentence_embedding"]
+        with torch.autocast(vectors.device.type, enabled=False):
+            return pairwise_pull(vectors, teacher)
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """The settings, for the model card."""
+        return {**self.weights, "mask": self.mask, "temperature": self.losses["fit"].temperature}
+
+    @property
+    def citation(self) -> str:
+        """The papers behind it as BibTeX, for the model card."""
+        return HardNegativeContrast.reference + InverseFrequencyContrast.reference

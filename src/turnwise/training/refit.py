@@ -1,0 +1,95 @@
+"""Heads refitted on a finished encoder: its vectors are made once, so that batches can be large and passes many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from turnwise.corpus.fingerprint import hash_strings
+from turnwise.objectives import ContextReplyHeads, InverseFrequencyContrast
+from turnwise.training.recipe import Refit
+
+__all__ = ["refit_heads"]
+
+AT_A_TIME = 2_048
+
+
+def refit_heads(
+    model: Any,
+    heads: ContextReplyHeads,
+    data: Mapping[str, Any],
+    options: Refit,
+    *,
+    bf16: bool,
+    seed: int,
+    on_progress: Callable[[str, float, str], None] = lambda *_: None,
+) -> None:
+    """Train the heads on, in place, with WMDC's loss; the encoder stays as it is.
+
+    Args:
+        model: The finished encoder.
+        heads: Its context head and reply head.
+        data: The training rows of each group, as texts: `context`, `reply`, and `label` for how often the reply occurs.
+        options: How many rows, how often, how large a batch.
+        bf16: Whether to encode in bfloat16.
+        seed: For the order.
+        on_progress: Called with what is being done, the part that is done, and a note.
+    """
+    contexts, replies, keys, counts = _encoded(model, data, options.pairs, bf16, on_progress)
+    loss = InverseFrequencyContrast(model, temperature=options.temperature, head=heads)
+    optimiser = torch.optim.AdamW(heads.parameters(), lr=options.rate, weight_decay=options.weight_decay)
+    steps = max(1, len(counts) // options.batch_size) * options.passes
+    schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.0, steps)
+    order = torch.Generator().manual_seed(seed)
+    done = 0
+    heads.train()
+    for _ in range(options.passes):
+        for rows in torch.randperm(len(counts), generator=order).split(options.batch_size):
+            if len(rows) < min(options.batch_size, len(counts)) or done >= steps:
+                continue
+            vectors = loss.through_head([contexts[rows].float(), replies[rows].float()])
+            weights = loss.pair_weights(counts[rows])
+            value = loss.contrast(vectors, keys=[keys[0][rows], keys[1][rows]], weights=weights)
+            optimiser.zero_grad()
+            value.backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+            schedule.step()
+            done += 1
+            on_progress("refitting heads", done / steps, f"loss {value.item():.3f}")
+
+
+def _encoded(
+    model: Any, data: Mapping[str, Any], pairs: int, bf16: bool, on_progress: Callable[[str, float, str], None]
+) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor], Tensor]:
+    """Vectors of contexts and replies in half precision, keys of their texts, and how often each reply occurs.
+
+    Rows lie in a random order, so the first ones of each group are a sample.
+    """
+    share = pairs // len(data)
+    columns: dict[str, list[Any]] = {"context": [], "reply": [], "label": []}
+    for rows in data.values():
+        for start in range(0, min(share, len(rows)), AT_A_TIME):
+            batch = rows[start : min(start + AT_A_TIME, share, len(rows))]
+            for name, values in columns.items():
+                values.extend(batch[name] if name in batch else [1.0] * len(batch["reply"]))
+    vectors = []
+    for place, name in enumerate(("context", "reply")):
+        texts, found = columns[name], []
+        for start in range(0, len(texts), AT_A_TIME):
+            with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=bf16):
+                part = model.encode(texts[start : start + AT_A_TIME], show_progress_bar=False, convert_to_tensor=True)
+            found.append(part.half().cpu())
+            on_progress("encoding for the heads", (place + (start + AT_A_TIME) / len(texts)) / 2, "")
+        vectors.append(torch.cat(found))
+    keys = tuple(torch.from_numpy(_keys(columns[name])) for name in ("context", "reply"))
+    return vectors[0], vectors[1], (keys[0], keys[1]), torch.tensor(columns["label"], dtype=torch.float32)
+
+
+def _keys(texts: list[str]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    import pyarrow as pa
+
+    return hash_strings(pa.array(texts, pa.large_string())).view(np.int64)

@@ -1,0 +1,42 @@
+"""Heads refitted on a finished encoder: better at what they were fitted for, and nothing else changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.torch import load_file
+from sentence_transformers import SentenceTransformer
+
+from turnwise.errors import TurnwiseError
+from turnwise.training import load_recipe, train
+
+
+def run(start: Path, table: Path, out: Path, **changes: str) -> Path:
+    base = {"stages.0.batch_size": "16", "stages.0.steps": "6", "bf16": "false", "report_to": "none"}
+    recipe = load_recipe("wmdc-heads", {**base, "model.start": str(start), "stages.0.view.sizes": "[1]", **changes})
+    train(recipe, [table], out)
+    return out
+
+
+def top1(folder: Path) -> float:
+    """How often the true reply of a topic is the nearest, among those of all topics."""
+    model = SentenceTransformer(str(folder))
+    contexts = model.encode_query([f"please tell me about q{n} and q{n}" for n in range(40)])
+    replies = model.encode_document([f"the a{n} is that a{n} was" for n in range(40)])
+    return float(np.mean((contexts @ replies.T).argmax(1) == np.arange(40)))
+
+
+def test_refitted_heads_find_replies_and_leave_the_encoder_alone(table: Path, start: Path, tmp_path: Path) -> None:
+    before = run(start, table, tmp_path / "before")
+    after = run(start, table, tmp_path / "after", refit="{pairs: 300, passes: 150, batch_size: 100, rate: 0.003}")
+    old, new = (load_file(folder / "model.safetensors") for folder in (before, after))
+    assert all((old[name] == new[name]).all() for name in old)
+    assert top1(after) > top1(before) + 0.15
+
+
+def test_refit_needs_heads(table: Path, start: Path, tmp_path: Path) -> None:
+    changes = {"stages.0.objective.head": "linear", "keep_heads": "false", "refit": "{pairs: 10}"}
+    with pytest.raises(TurnwiseError, match="refit needs the head 'context-reply'"):
+        run(start, table, tmp_path / "model", **changes)
