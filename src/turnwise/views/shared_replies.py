@@ -22,8 +22,8 @@ __all__ = ["SharedReplies", "shared_reply_rows"]
 class SharedReplies(View):
     """Two turns whose replies are the same but for case, digits and punctuation; context and reply are such turns.
 
-    DSE explains why consecutive utterances teach meaning: turns that call for the same reply mean the same. Here they are
-    paired directly.
+    DSE explains why consecutive utterances teach meaning: turns that call for the same reply mean the same. Here they
+    are paired directly.
 
     Attributes:
         min_words: Both turns have more words than this.
@@ -43,9 +43,9 @@ class SharedReplies(View):
 
 
 def _shared(texts: pa.Array) -> pa.Array:
-    """What is left of a reply when numbers and punctuation are gone, as one key a text."""
-    bare = pc.replace_substring_regex(fold_texts(texts), r"[\d\pP\s]+", " ")
-    return pa.array(hash_strings(bare))
+    """What is left of a reply when case, numbers and punctuation are gone, as one key a text."""
+    bare = pc.replace_substring_regex(fold_texts(texts), r"[\pN ]+", " ")
+    return pa.array(hash_strings(pc.utf8_trim(bare, " ")))
 
 
 def shared_reply_rows(table: Any, view: SharedReplies, seed: int) -> Any:
