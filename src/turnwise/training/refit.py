@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import torch
 from torch import Tensor
 
@@ -85,11 +86,10 @@ def _encoded(
             found.append(part.half().cpu())
             on_progress("encoding for the heads", (place + (start + AT_A_TIME) / len(texts)) / 2, "")
         vectors.append(torch.cat(found))
-    keys = tuple(torch.from_numpy(_keys(columns[name])) for name in ("context", "reply"))
-    return vectors[0], vectors[1], (keys[0], keys[1]), torch.tensor(columns["label"], dtype=torch.float32)
+    keys = _keys(columns["context"]), _keys(columns["reply"])
+    return vectors[0], vectors[1], keys, torch.tensor(columns["label"], dtype=torch.float32)
 
 
-def _keys(texts: list[str]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    import pyarrow as pa
-
-    return hash_strings(pa.array(texts, pa.large_string())).view(np.int64)
+def _keys(texts: list[str]) -> Tensor:
+    """Equal for equal texts."""
+    return torch.from_numpy(hash_strings(pa.array(texts, pa.large_string())).astype(np.int64))
