@@ -18,14 +18,16 @@ from turnwise.benchmarks.data import rows
 from turnwise.corpus.tagging import Tagged, Tagger, read_bio, spacy_tagger
 from turnwise.runtime import SemanticCompression, choose_weight
 from turnwise.runtime.compression import mixed
+from turnwise.runtime.protocols import Vectors
 from turnwise.views.templates import templater
 
 SPLITS = ("train", "valid", "test")
 
 
-def accuracy(
-    parts: dict[str, tuple[np.ndarray, np.ndarray]], labels: dict[str, list[str]], split: str, weight: float
-) -> float:  # type: ignore[type-arg]
+Parts = dict[str, tuple[Vectors, Vectors]]
+
+
+def accuracy(parts: Parts, labels: dict[str, list[str]], split: str, weight: float) -> float:
     """Of nearest neighbours, in percent."""
     known, asked = mixed(*parts["train"], weight), mixed(*parts[split], weight)
     nearest = (asked @ known.T).argmax(1)

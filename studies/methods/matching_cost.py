@@ -19,7 +19,7 @@ from studies.figures import record
 from turnwise.objectives import MatchingGuided, NTXent
 from turnwise.runtime.context_format import ContextFormat
 from turnwise.training import load_recipe
-from turnwise.training.stage import load_start
+from turnwise.training.start import load_start
 from turnwise.training.texts import ToText
 from turnwise.views import Consecutive, Matching, build_view, load_view
 

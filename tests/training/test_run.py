@@ -159,3 +159,12 @@ def test_frozen_parts_stay(table: Path, start: Path, tmp_path: Path) -> None:
     changed = {name for name, tensor in before.items() if not torch.equal(tensor, after[name])}
     assert not any("encoder.layer.0." in name or "word_embeddings" in name for name in changed)
     assert any("LayerNorm" in name for name in changed)
+
+
+def test_two_views_in_one_stage_have_losses_of_their_own(table: Path, start: Path, tmp_path: Path) -> None:
+    also = "[{view: {kind: dropout, min_words: 0}, objective: {kind: nt_xent, form: symmetric}}]"
+    changes = {"stages.0.also": also, "stages.0.mixing": "equal", "stages.0.steps": "8", "stages.0.view.sizes": "[1]"}
+    result = train(recipe("wmdc-heads", start, **changes), [table], tmp_path / "model")
+    assert result.steps == 8
+    assert (tmp_path / "model" / WORK / "stage-0" / "view-1" / "manifest.json").exists()
+    assert "Router" in (tmp_path / "model" / "modules.json").read_text(encoding="utf-8")

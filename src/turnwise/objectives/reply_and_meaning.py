@@ -104,7 +104,7 @@ class ReplyAndMeaning(nn.Module):
             parts["meaning"] = HardNegativeContrast(model, temperature=temperature, mask=mask)
         self.losses = nn.ModuleDict(parts)
         # In a tuple, so that it is neither trained nor saved.
-        self._start = (copy.deepcopy(bare_model(model)).eval().requires_grad_(False),) if pull else ()
+        self._start: tuple[Any, ...] = (copy.deepcopy(bare_model(model)).eval().requires_grad_(False),) if pull else ()
 
     def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
         """The loss of a batch, as a trainer calls it."""

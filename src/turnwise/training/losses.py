@@ -7,35 +7,40 @@ from typing import Any, cast
 from torch import nn
 
 from turnwise import objectives
-from turnwise.training import recipe as words
+from turnwise.training import objective_options as words
+from turnwise.training.recipe import Part
 
 __all__ = ["added_parameters", "build_losses", "trained_heads"]
 
 
-def build_losses(model: Any, stage: words.Stage, groups: list[str]) -> dict[str, nn.Module]:
-    """A loss for each group of the stage's view, each with a head of its own.
+def build_losses(model: Any, groups: dict[str, Part], mini_batch_size: int | None) -> dict[str, nn.Module]:
+    """A loss for each group of each view, each with a head of its own.
 
     A context head and a reply head are shared by all groups: they are kept, and later nobody says which group a context
     belongs to.
+
+    Args:
+        model: The encoder.
+        groups: Which part of a stage each group belongs to.
+        mini_batch_size: Texts whose activations are in memory at a time.
     """
     kept = None
-    if getattr(stage.objective, "head", None) == "context-reply":
+    if any(getattr(part.objective, "head", None) == "context-reply" for part in groups.values()):
         kept = objectives.ContextReplyHeads(model.get_embedding_dimension())
-    return {group: _build(model, stage, kept) for group in groups}
+    return {group: _build(model, part.objective, kept, mini_batch_size) for group, part in groups.items()}
 
 
-def _build(model: Any, stage: words.Stage, kept: nn.Module | None) -> nn.Module:
-    wanted = stage.objective
+def _build(model: Any, wanted: words.Objective, kept: nn.Module | None, mini_batch_size: int | None) -> nn.Module:
     options: dict[str, Any] = wanted.model_dump(exclude={"kind", "masked_language_weight"})
     if not isinstance(wanted, (words.MatchingGuided, words.Siamese)):
-        options["mini_batch_size"] = stage.mini_batch_size
-    if kept is not None:
+        options["mini_batch_size"] = mini_batch_size
+    if options.get("head") == "context-reply":
         options["head"] = kept
     loss = cast("nn.Module", _LOSSES[wanted.kind](model, **options))
     weight = wanted.masked_language_weight if isinstance(wanted, words.ResponseContrast) else 0
     if not weight:
         return loss
-    masked = objectives.MaskedLanguage(model, columns=[0], mini_batch_size=stage.mini_batch_size)
+    masked = objectives.MaskedLanguage(model, columns=[0], mini_batch_size=mini_batch_size)
     return objectives.Sum((loss, 1.0), (masked, weight))
 
 

@@ -9,7 +9,8 @@ import yaml
 
 import turnwise
 from turnwise.corpus.catalog import load_catalog
-from turnwise.training.recipe import Recipe, TemplatePair
+from turnwise.training.objective_options import TemplatePair
+from turnwise.training.recipe import Recipe
 
 __all__ = ["write_card"]
 

@@ -5,23 +5,20 @@ from __future__ import annotations
 import difflib
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from turnwise.errors import TurnwiseError
 from turnwise.runtime.context_format import ContextFormat
+from turnwise.training.objective_options import Objective, Options
 from turnwise.views import ViewOptions
 
-__all__ = ["ModelOptions", "Objective", "Recipe", "Stage", "load_recipe", "recipe_names", "recipe_text"]
+__all__ = ["ModelOptions", "Part", "Recipe", "Refit", "Stage", "load_recipe", "recipe_names", "recipe_text"]
 
 
-class _Options(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Shape(_Options):
+class Shape(Options):
     """How large a network is."""
 
     layers: int = Field(4, ge=1)
@@ -29,7 +26,7 @@ class Shape(_Options):
     heads: int = Field(4, ge=1)
 
 
-class ModelOptions(_Options):
+class ModelOptions(Options):
     """What training starts from, and which of it is trained.
 
     Attributes:
@@ -51,115 +48,28 @@ class ModelOptions(_Options):
     dropout: float = Field(0.0, ge=0, lt=1)
 
 
-class _Contrastive(_Options):
-    temperature: float = Field(0.05, gt=0)
-    mask: Literal["text", "none"] = "text"
-
-
-class HardNegative(_Contrastive):
-    """DSE's loss."""
-
-    kind: Literal["hard_negative"]
-    weighting: Literal["outside", "inside", "none"] = "outside"
-    head: Literal["mlp", "linear", "context-reply", "none"] = "mlp"
-
-
-class NTXent(_Contrastive):
-    """NT-Xent over both sides, or from one side to the other."""
-
-    kind: Literal["nt_xent"]
-    form: Literal["simclr", "symmetric", "forward"] = "simclr"
-    head: Literal["mlp", "linear", "context-reply", "none"] = "none"
-
-
-class InverseFrequency(_Contrastive):
-    """WMDC's loss; a head for each group of the view."""
-
-    kind: Literal["inverse_frequency"]
-    head: Literal["mlp", "linear", "context-reply", "none"] = "linear"
-
-
-class ResponseContrast(_Contrastive):
-    """TOD-BERT's loss, with so much masked-language loss on contexts added."""
-
-    kind: Literal["response_contrast"]
-    temperature: float = Field(1.0, gt=0)
-    similarity: Literal["dot", "cosine"] = "dot"
-    pooling: Literal["cls", "model"] = "cls"
-    masked_language_weight: float = Field(1.0, ge=0)
-
-
-class MaskedLanguage(_Options):
-    """Masked words, and perhaps whether a turn follows another."""
-
-    kind: Literal["masked_language"]
-    probability: float = Field(0.15, gt=0, lt=1)
-    next_sentence: bool = False
-
-
-class MatchingGuided(_Options):
-    """DialogueCSE's loss, on the view `matching`."""
-
-    kind: Literal["matching_guided"]
-    temperature: float = Field(0.1, gt=0)
-    aggregation: Literal["mean", "attention"] = "mean"
-    negatives: int | None = Field(None, ge=1)
-    mask: Literal["text", "none"] = "text"
-
-
-class Siamese(_Options):
-    """The network that DialogueCSE is compared with."""
-
-    kind: Literal["siamese"]
-    hidden: int = Field(256, ge=1)
-
-
-class TemplatePair(_Options):
-    """TaDSE's losses, on the view `templates`: their weights, and the temperatures in the same order."""
-
-    kind: Literal["template_pair"]
-    template: float = Field(1.0, ge=0)
-    utterance: float = Field(1.0, ge=0)
-    pair: float = Field(0.5, ge=0)
-    temperatures: tuple[float, float, float] = (0.05, 0.05, 0.05)
-    template_layer: bool = True
-    mask: Literal["text", "none"] = "text"
-
-
-class ReplyAndMeaning(_Options):
-    """Turnwise's own loss: replies by kept heads, meaning by the encoder, a pull towards the start."""
-
-    kind: Literal["reply_and_meaning"]
-    temperature: float = Field(0.05, gt=0)
-    mask: Literal["text", "none"] = "text"
-    head: Literal["context-reply"] = "context-reply"
-    reply_gradient: float = Field(1.0, ge=0)
-    meaning: float = Field(0.0, ge=0)
-    pull: float = Field(0.0, ge=0)
-
-
-Objective = Annotated[
-    HardNegative
-    | NTXent
-    | InverseFrequency
-    | ResponseContrast
-    | MaskedLanguage
-    | MatchingGuided
-    | Siamese
-    | TemplatePair
-    | ReplyAndMeaning,
-    Field(discriminator="kind"),
-]
-
-
-class Stage(_Options):
-    """One view, one objective, one schedule; a recipe may have several, one after another.
+class Part(Options):
+    """One view and the loss on it.
 
     Attributes:
         view: What counts as a positive.
         objective: The loss.
         source_weights: How often a source's rows are taken; 1 if not named.
         limit: At most so many rows of each group of the view.
+    """
+
+    view: ViewOptions
+    objective: Objective
+    source_weights: dict[str, float] = Field(default_factory=dict)
+    limit: int | None = Field(None, ge=1)
+
+
+class Stage(Part):
+    """A view, an objective and a schedule; a recipe may have several stages, one after another.
+
+    Attributes:
+        also: More views with losses of their own, learned from in the same stage: each batch comes from one of them.
+        mixing: How often each group of each view has its turn: `proportional` to its rows, or `equal`.
         batch_size: Pairs a step and process: all others of the batch are negatives.
         mini_batch_size: Texts whose activations are in memory at a time, for batches that do not fit.
         encoder_rate: Learning rate of the encoder.
@@ -172,10 +82,8 @@ class Stage(_Options):
         steps: Steps instead of passes.
     """
 
-    view: ViewOptions
-    objective: Objective
-    source_weights: dict[str, float] = Field(default_factory=dict)
-    limit: int | None = Field(None, ge=1)
+    also: list[Part] = Field(default_factory=list)
+    mixing: Literal["proportional", "equal"] = "proportional"
     batch_size: int = Field(128, ge=2)
     mini_batch_size: int | None = Field(None, ge=1)
     encoder_rate: float = Field(2e-5, ge=0)
@@ -188,7 +96,7 @@ class Stage(_Options):
     steps: int | None = Field(None, ge=1)
 
 
-class Refit(_Options):
+class Refit(Options):
     """Kept heads are trained on after the encoder is finished, on vectors that are made once.
 
     Attributes:
@@ -208,7 +116,7 @@ class Refit(_Options):
     weight_decay: float = Field(0.01, ge=0)
 
 
-class Recipe(_Options):
+class Recipe(Options):
     """All that decides a run.
 
     Attributes:

@@ -49,9 +49,9 @@ def refit_heads(
     done = 0
     heads.train()
     for _ in range(options.passes):
-        for rows in torch.randperm(len(counts), generator=order).split(options.batch_size):
-            if len(rows) < min(options.batch_size, len(counts)) or done >= steps:
-                continue
+        shuffled = torch.randperm(len(counts), generator=order)
+        for start in range(0, steps // options.passes):
+            rows = shuffled[start * options.batch_size : (start + 1) * options.batch_size]
             vectors = loss.through_head([contexts[rows].float(), replies[rows].float()])
             weights = loss.pair_weights(counts[rows])
             value = loss.contrast(vectors, keys=[keys[0][rows], keys[1][rows]], weights=weights)

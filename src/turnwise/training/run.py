@@ -73,7 +73,8 @@ def train(
     Raises:
         TurnwiseError: If the recipe does not fit the data or the model, or the folder holds another run.
     """
-    from turnwise.training.stage import StageRun, load_start
+    from turnwise.training.stage import StageRun
+    from turnwise.training.start import load_start
 
     work = out / WORK
     with first_process_first():

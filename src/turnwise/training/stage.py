@@ -8,78 +8,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from turnwise.errors import TurnwiseError
-from turnwise.objectives import small_transformer
 from turnwise.objectives.gathering import world_size
 from turnwise.runtime.context_format import ContextFormat
-from turnwise.runtime.encoder import SentenceTransformerEncoder, load_encoder
 from turnwise.training.budget import Budget
 from turnwise.training.distributed import first_process_first, is_first_process
 from turnwise.training.losses import added_parameters, build_losses, trained_heads
-from turnwise.training.recipe import InverseFrequency, Recipe, ReplyAndMeaning, Stage
+from turnwise.training.objective_options import InverseFrequency, ReplyAndMeaning
+from turnwise.training.recipe import Part, Recipe, Stage
+from turnwise.training.start import add_tokens
 from turnwise.training.texts import ToText
 from turnwise.views import LabelledPairs, Matching, build_view, load_view
 
 if TYPE_CHECKING:
     from turnwise.training.run import Progress, TrainResult, Validate
 
-__all__ = ["StageRun", "load_start"]
+__all__ = ["StageRun"]
 
 FINISHED = "finished.json"
 _NEVER = 10_000_000
 _HEADS = r"^(?!(?:.*\.)?model\.)"
 """Matches the names of parameters that do not belong to the encoder."""
-
-
-def load_start(recipe: Recipe) -> Any:
-    """The model that training starts from, frozen where the recipe says so."""
-    from torch import nn
-
-    from turnwise.training.heads import without_heads
-
-    options = recipe.model
-    if options.start is None:
-        raise TurnwiseError(f"the recipe {recipe.name!r} does not say what to start from", "give --start FOLDER")
-    encoder = load_encoder(options.start)
-    assert isinstance(encoder, SentenceTransformerEncoder)
-    model = without_heads(encoder.model)
-    if options.random:
-        shape = options.random
-        model = small_transformer(model.tokenizer, layers=shape.layers, width=shape.width, heads=shape.heads)
-    network: Any = model[0]
-    network = network.auto_model
-    for module in model.modules():
-        if isinstance(module, nn.Dropout):
-            module.p = options.dropout
-    if getattr(network, "pooler", None) is not None:
-        network.pooler.requires_grad_(False)  # Nothing is learned from it, and processes would wait for its gradient.
-    if options.freeze_embeddings:
-        network.get_input_embeddings().requires_grad_(False)
-    layers = list(network.encoder.layer) if options.freeze_layers else []
-    for layer in layers[: options.freeze_layers]:
-        layer.requires_grad_(False)
-    return model
-
-
-def add_tokens(model: Any, tokens: Sequence[str], *, frozen: bool) -> None:
-    """Make words of marks and slots, which have to be learned even if all others stay as they are."""
-    from torch import Tensor
-
-    before = len(model.tokenizer)
-    if not model.tokenizer.add_tokens(list(tokens), special_tokens=True):
-        return
-    network = model[0].auto_model
-    network.resize_token_embeddings(len(model.tokenizer), mean_resizing=False)
-    if not frozen:
-        return
-
-    def of_new_words(gradient: Tensor) -> Tensor:
-        kept = gradient.clone()
-        kept[:before] = 0
-        return kept
-
-    weight = network.get_input_embeddings().weight
-    weight.requires_grad_(True)
-    weight.register_hook(of_new_words)
 
 
 class StageRun:
@@ -124,8 +72,8 @@ class StageRun:
 
         torch.manual_seed(self._recipe.seed)  # The first weights of heads.
         self._model.max_seq_length = self._recipe.model.max_length
-        data = self._data(tables, result)
-        losses = build_losses(self._model, self._stage, list(data))
+        data, parts = self._data(tables, result)
+        losses = build_losses(self._model, parts, self._stage.mini_batch_size)
         finished = self._folder / FINISHED
         trainer, budget = self._trainer(data, losses)
         if resume and finished.exists():
@@ -140,7 +88,7 @@ class StageRun:
             if is_first_process():
                 trainer._save(str(self._folder / "finished"))
                 finished.write_text(json.dumps(done) + "\n", encoding="utf-8")
-        self._refit(data, losses)
+        self._refit({group: data[group] for group in data if parts[group] is self._stage}, losses)
         return losses
 
     def _done(self, state: Any, budget: Budget) -> dict[str, Any]:
@@ -164,23 +112,39 @@ class StageRun:
         heads = next((head for loss in losses.values() if (head := getattr(loss, "head", None)) is not None), None)
         if not isinstance(heads, ContextReplyHeads):
             raise TurnwiseError("refit needs the head 'context-reply' in the last stage", "change the recipe")
-        how = {"bf16": self._recipe.bf16, "seed": self._recipe.seed, "on_progress": self._on_progress}
-        refit_heads(self._model, heads, data, options, **how)
+        seed, bf16 = self._recipe.seed, self._recipe.bf16
+        refit_heads(self._model, heads, data, options, bf16=bf16, seed=seed, on_progress=self._on_progress)
 
-    def _data(self, tables: Sequence[Path], result: TrainResult) -> dict[str, Any]:
-        """The dataset of each group of the view, its rows turned into text as they are read."""
-        stage = self._stage
-        if isinstance(stage.view, LabelledPairs):
+    def _data(self, tables: Sequence[Path], result: TrainResult) -> tuple[dict[str, Any], dict[str, Part]]:
+        """The dataset of each group of each view, its rows turned into text as they are read; and the group's part."""
+        data: dict[str, Any] = {}
+        owners: dict[str, Part] = {}
+        parts = [self._stage, *self._stage.also]
+        for number, part in enumerate(parts):
+            found = self._view(part, self._folder / (f"view-{number}" if number else "view"), tables, result)
+            named = {f"{number}-{group}" if len(parts) > 1 else group: rows for group, rows in found.items()}
+            data |= named
+            owners |= dict.fromkeys(named, part)
+        small = next((group for group, rows in data.items() if len(rows) < self._pairs_a_step), None)
+        if small is not None:
+            raise TurnwiseError(
+                f"there are {len(data[small]):,} training pairs{f' in {small}' if small else ''}, fewer than a batch",
+                "use more conversations, or --set stages.0.batch_size to less",
+            )
+        return data, owners
+
+    def _view(self, part: Part, place: Path, tables: Sequence[Path], result: TrainResult) -> dict[str, Any]:
+        """The dataset of each group of one view."""
+        if isinstance(part.view, LabelledPairs):
             raise TurnwiseError("labelled pairs come from files, not from a table", "build the view in Python")
-        place = self._folder / "view"
         with first_process_first():
             manifest = build_view(
                 list(tables),
                 place,
-                stage.view,
+                part.view,
                 seed=self._recipe.seed,
-                source_weights=stage.source_weights or None,
-                limit=stage.limit,
+                source_weights=part.source_weights or None,
+                limit=part.limit,
                 on_progress=lambda step, part: self._on_progress(step, part, ""),
             )
             views = {group: load_view(place, group) for group in manifest.rows}
@@ -193,17 +157,10 @@ class StageRun:
             self._model.tokenizer,
             self._recipe.model.max_length,
             replies="reply" in manifest.columns,
-            frequencies=isinstance(stage.objective, (InverseFrequency, ReplyAndMeaning)),
-            around=2 * stage.view.turns if isinstance(stage.view, Matching) else None,
+            frequencies=isinstance(part.objective, (InverseFrequency, ReplyAndMeaning)),
+            around=2 * part.view.turns if isinstance(part.view, Matching) else None,
         )
-        found = {group: rows.with_transform(transform) for group, rows in views.items()}
-        small = next((group for group, rows in found.items() if len(rows) < self._pairs_a_step), None)
-        if small is not None:
-            raise TurnwiseError(
-                f"there are {len(found[small]):,} training pairs{f' in {small}' if small else ''}, fewer than a batch",
-                "use more conversations, or --set stages.0.batch_size to less",
-            )
-        return found
+        return {group: rows.with_transform(transform) for group, rows in views.items()}
 
     def _trainer(self, data: dict[str, Any], losses: dict[str, Any]) -> tuple[Any, Budget]:
         from datasets import DatasetDict
@@ -267,6 +224,7 @@ class StageRun:
             bf16=recipe.bf16,
             use_cpu=not torch.cuda.is_available(),
             batch_sampler=BlockShuffle,
+            multi_dataset_batch_sampler="round_robin" if stage.mixing == "equal" else "proportional",
             eval_strategy="steps" if looks else "no",
             eval_steps=recipe.evaluate_every or None,
             save_steps=recipe.evaluate_every if looks else recipe.save_every,
