@@ -69,7 +69,7 @@ class Study:
             start = self.runs / arm.start if (self.runs / arm.start).exists() else self.models / arm.start
             command = ["turnwise", "train", arm.recipe, arm.table, "--start", str(start), "--out", str(folder)]
             changes = {"seed": str(arm.seed), "report_to": "none", **arm.changes}
-            pace = known_paces().get(arm.recipe) if arm.start == START else None
+            pace = None if arm.changes or arm.start != START else known_paces().get(arm.recipe)
             if pace is None:
                 command += ["--minutes", str(arm.minutes)]
             else:

@@ -1,0 +1,155 @@
+"""The papers' own questions, answered on our data: the paper's direction, ours, and whether they agree.
+
+Usage: python -m studies.sweeps.questions
+
+Writes figures.json, answers.json and one plot a question beside this file.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from studies.baselines.figures import scores_of
+from studies.figures import record
+from studies.sweeps.points import RESULTS, SEEDS
+from turnwise.benchmarks import read_results
+
+HERE = Path(__file__).parent
+Score = Callable[[str], list[float]]
+"""From a point's name to its score with each seed."""
+
+
+def mean_of(*figures: str) -> Score:
+    """The mean of some scores of a point."""
+
+    def score(point: str) -> list[float]:
+        found = []
+        for seed in SEEDS:
+            folder = RESULTS / f"{point}-seed{seed}"
+            result = read_results(folder) if (folder / "done.json").exists() else None
+            if result is not None:
+                scores = scores_of(result)
+                found.append(statistics.fmean(scores[figure] for figure in figures))
+        return found
+
+    return score
+
+
+def last_against_first(point: str) -> list[float]:
+    """How much the validation score of intents changes from the first look to the last."""
+    found = []
+    for seed in SEEDS:
+        path = RESULTS / f"{point}-seed{seed}" / "training.json"
+        if path.exists():
+            curve = json.loads(path.read_text())["curve"]
+            found.append(curve[-1]["intent"] - curve[0]["intent"])
+    return found
+
+
+def start_of(model: str) -> list[float]:
+    """The 1-shot intents of a model before training."""
+    result = read_results(HERE.parent / "baselines" / model)
+    assert result is not None
+    return [scores_of(result)["intent_1shot_mean"]]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, the score that answers it, and two points of which the paper says that the second is better."""
+
+    name: str
+    paper: str
+    says: str
+    score: Score
+    worse: str
+    better: str
+
+
+CONTEXTS = mean_of("sgd_context3_top1", "multiwoz_context3_top1")
+NEXT = mean_of("sgd_next_top1", "multiwoz_next_top1", "sgd_context3_top1", "multiwoz_context3_top1")
+RETRIEVAL = mean_of("retrieval_map")
+NEIGHBOURS = mean_of("knn_snips", "knn_atis")
+QUESTIONS = [
+    Question("windows", "WMDC, Figure 3", "more window sizes help", CONTEXTS, "windows-1", "windows-123"),
+    Question("reweighting", "WMDC, Figure 3", "inverse frequency helps", NEXT, "windows-123-plain", "windows-123"),
+    Question("turns", "DialogueCSE, Figure 2", "three turns beat one", RETRIEVAL, "matching-turns-1", "matching"),
+    Question("more turns", "DialogueCSE, Figure 2", "beyond three it drops", RETRIEVAL, "matching-turns-5", "matching"),
+    Question("data", "DialogueCSE, Figure 3", "more dialogues help", RETRIEVAL, "matching-rows-1000", "matching"),
+    Question("sharp", "DialogueCSE, Table 3", "0.1 beats 0.02", RETRIEVAL, "matching-temperature-0.02", "matching"),
+    Question(
+        "soft", "DialogueCSE, Table 3", "0.1 beats 0.5 (STS)", mean_of("stsb_spearman"), "matching-temperature-0.5", "matching"
+    ),
+    Question(
+        "negatives", "DialogueCSE, Table 4", "nine beat one", RETRIEVAL, "matching-negatives-1", "matching-negatives-9"
+    ),
+    Question(
+        "passes", "DSE, Figure 3", "consecutive pairs gain over passes, dropout loses", last_against_first,
+        "passes-dropout", "passes-consecutive",
+    ),
+    Question(
+        "augmentation", "TaDSE, Table 4", "top 5 helps when pairs are learned", NEIGHBOURS,
+        "templates-pair-top0", "templates-pair-top5",
+    ),
+    Question(
+        "pairs", "TaDSE, Table 4", "pairs beat utterances alone", NEIGHBOURS,
+        "templates-utterance-top5", "templates-pair-top5",
+    ),
+    Question(
+        "losses", "TaDSE, Table 5", "the pair loss adds to the other two", NEIGHBOURS,
+        "templates-both-top5", "templates-pair-top5",
+    ),
+    Question(
+        "backbone", "DSE, Tables 10 and 11", "DSE helps another backbone", mean_of("intent_1shot_mean"), "gte-small", "gte-dse"
+    ),
+]  # fmt: skip
+
+
+def answer(question: Question) -> dict[str, object] | None:
+    """What our points say; nothing while one is missing."""
+    worse = start_of(question.worse) if question.worse == "gte-small" else question.score(question.worse)
+    better = question.score(question.better)
+    if not worse or not better:
+        return None
+    difference = statistics.fmean(better) - statistics.fmean(worse)
+    return {
+        "question": question.name,
+        "paper": question.paper,
+        "says": question.says,
+        question.worse: worse,
+        question.better: better,
+        "difference": difference,
+        "agrees": difference > 0,
+        # With two seeds a side, a gap between all of one and all of the other is the most one can ask for.
+        "clear": min(better) > max(worse) or max(better) < min(worse),
+    }
+
+
+def plot(found: list[dict[str, object]]) -> None:
+    """One bar for each question: our difference in the paper's direction."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(8, 0.4 * len(found) + 1))
+    values = [float(str(one["difference"])) for one in found]
+    axes.barh([str(one["says"]) for one in found], values, color=["#3b7" if value > 0 else "#c54" for value in values])
+    axes.axvline(0, color="black", linewidth=0.8)
+    axes.set_xlabel("points in the paper's direction")
+    axes.invert_yaxis()
+    figure.tight_layout()
+    figure.savefig(HERE / "questions.svg")
+
+
+def main() -> None:
+    found = [one for question in QUESTIONS if (one := answer(question)) is not None]
+    (HERE / "answers.json").write_text(json.dumps(found, indent=1) + "\n")
+    if found:
+        plot(found)
+    agreeing = sum(bool(one["agrees"]) for one in found)
+    record("sweeps", {"questions": len(found), "questions_same_direction": agreeing})
+
+
+if __name__ == "__main__":
+    main()
