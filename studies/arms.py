@@ -23,8 +23,9 @@ class Arm:
         name: Of the arm.
         recipe: The recipe.
         seed: The recipe's seed.
-        minutes: Of training on a quiet machine; evaluation and saving are not counted. For a recipe whose pace is known
-            it is as many steps, else the clock decides.
+        minutes: Of training on a quiet machine; evaluation and saving are not counted.
+        paced: Whether it trains for the steps that the recipe makes in that time (`studies/pace.json`); else the clock
+            decides. A change that makes steps slower then costs time, not steps.
         table: What it learns from.
         start: A folder below the models', or the name of another arm.
         measured: The options of `turnwise evaluate`, for each call.
@@ -39,6 +40,7 @@ class Arm:
     start: str = START
     measured: tuple[tuple[str, str], ...] = (("--suite", "dse"), ("--suite", "diaeval"))
     changes: dict[str, str] = field(default_factory=dict)
+    paced: bool = True
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class Study:
             start = self.runs / arm.start if (self.runs / arm.start).exists() else self.models / arm.start
             command = ["turnwise", "train", arm.recipe, arm.table, "--start", str(start), "--out", str(folder)]
             changes = {"seed": str(arm.seed), "report_to": "none", **arm.changes}
-            pace = None if arm.changes or arm.start != START else known_paces().get(arm.recipe)
+            pace = known_paces().get(arm.recipe) if arm.paced else None
             if pace is None:
                 command += ["--minutes", str(arm.minutes)]
             else:

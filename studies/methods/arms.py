@@ -35,11 +35,20 @@ def arms() -> list[Arm]:
     found += [Arm(method, method, minutes=MINUTES, table="runs/slots", measured=suites) for method in TEMPLATES]
     intents = (("--tasks", INTENTS_1SHOT),)
     random = {"model.random": "{layers: 4, width: 256, heads: 4}", "stages.0.encoder_rate": "5e-4"}
-    found.append(Arm("raw-none", "mlm", minutes=60, measured=intents, changes=random))
+    found.append(Arm("raw-none", "mlm", minutes=60, measured=intents, changes=random, paced=False))
     # The paper freezes the lower half of the layers; this encoder has four.
     half = {"dialoguecse": {"model.freeze_layers": "2"}}
     found += [
-        Arm(f"raw-{method}", method, minutes=20, start="raw-none", measured=intents, changes=half.get(method, {}))
+        Arm(
+            f"raw-{method}",
+            method,
+            0,
+            20,
+            start="raw-none",
+            measured=intents,
+            changes=half.get(method, {}),
+            paced=False,
+        )
         for method in RAW
     ]
     return found

@@ -72,6 +72,7 @@ class Question:
 CONTEXTS = mean_of("sgd_context3_top1", "multiwoz_context3_top1")
 NEXT = mean_of("sgd_next_top1", "multiwoz_next_top1", "sgd_context3_top1", "multiwoz_context3_top1")
 RETRIEVAL = mean_of("retrieval_map")
+SIMILARITY, INTENTS = mean_of("stsb_spearman"), mean_of("intent_1shot_mean")
 NEIGHBOURS = mean_of("knn_snips", "knn_atis")
 QUESTIONS = [
     Question("windows", "WMDC, Figure 3", "more window sizes help", CONTEXTS, "windows-1", "windows-123"),
@@ -81,7 +82,7 @@ QUESTIONS = [
     Question("data", "DialogueCSE, Figure 3", "more dialogues help", RETRIEVAL, "matching-rows-1000", "matching"),
     Question("sharp", "DialogueCSE, Table 3", "0.1 beats 0.02", RETRIEVAL, "matching-temperature-0.02", "matching"),
     Question(
-        "soft", "DialogueCSE, Table 3", "0.1 beats 0.5 (STS)", mean_of("stsb_spearman"), "matching-temperature-0.5", "matching"
+        "soft", "DialogueCSE, Table 3", "0.1 beats 0.5 (STS)", SIMILARITY, "matching-temperature-0.5", "matching"
     ),
     Question(
         "negatives", "DialogueCSE, Table 4", "nine beat one", RETRIEVAL, "matching-negatives-1", "matching-negatives-9"
@@ -103,7 +104,7 @@ QUESTIONS = [
         "templates-both-top5", "templates-pair-top5",
     ),
     Question(
-        "backbone", "DSE, Tables 10 and 11", "DSE helps another backbone", mean_of("intent_1shot_mean"), "gte-small", "gte-dse"
+        "backbone", "DSE, Tables 10 and 11", "DSE helps another backbone", INTENTS, "gte-small", "gte-dse"
     ),
 ]  # fmt: skip
 
