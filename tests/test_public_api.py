@@ -60,6 +60,7 @@ PUBLIC = {
         "ContextResponse",
         "Dropout",
         "LabelledPairs",
+        "Manipulations",
         "Matching",
         "Packed",
         "ViewManifest",
