@@ -52,6 +52,7 @@ PUBLIC = {
         "Siamese",
         "Sum",
         "TemplatePair",
+        "UtteranceManipulation",
         "small_transformer",
     ],
     "turnwise.training": ["Recipe", "TrainResult", "load_recipe", "recipe_names", "recipe_text", "train"],
