@@ -18,7 +18,7 @@ import torch
 
 from studies.figures import record
 from turnwise.training import load_recipe, train
-from turnwise.training.stage import load_start
+from turnwise.training.start import load_start
 from turnwise.views import build_view, load_view
 
 STEPS, ROUNDS, BATCH = 15, 3, 128

@@ -32,7 +32,10 @@ def columns(model: Any, tasks: list[Task]) -> list[list[Any]]:
     marker = Marker(model.tokenizer, 48)
     talks = [[[10 + n, 11 + n][: 1 + n % 2] for n in range(size)] for size in (7, 2, 4)]
     asked = [
-        [manipulate(task, talk, np.random.default_rng([n, len(task)]), foreign=[35, 36]) for n, talk in enumerate(talks)]
+        [
+            manipulate(task, talk, np.random.default_rng([n, len(task)]), foreign=[35, 36])
+            for n, talk in enumerate(talks)
+        ]
         for task in tasks
     ]
     return [CONTEXTS, REPLIES, NEGATIVES, *[[given and marker(given) for given in column] for column in asked]]

@@ -150,7 +150,7 @@ def test_mistakes_are_said(table: Path, start: Path, tmp_path: Path) -> None:
     with pytest.raises(TurnwiseError, match="is another recipe"):
         train(recipe("dse", start), [table], tmp_path / "b", resume=True)
     frozen = {"model.freeze_embeddings": "true"}
-    with pytest.raises(TurnwiseError, match="marks of speakers need trained embeddings"):
+    with pytest.raises(TurnwiseError, match="marks of speakers and turns need trained embeddings"):
         train(recipe("tod-bert", start, **frozen), [table], tmp_path / "c")
     with pytest.raises(TurnwiseError, match="keep_heads needs the head 'context-reply'"):
         train(recipe("dse", start, keep_heads="true"), [table], tmp_path / "d")

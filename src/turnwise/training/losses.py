@@ -27,7 +27,7 @@ def build_losses(model: Any, stage: words.Stage, groups: list[str]) -> dict[str,
 def _build(model: Any, stage: words.Stage, kept: nn.Module | None) -> nn.Module:
     wanted = stage.objective
     options: dict[str, Any] = wanted.model_dump(exclude={"kind", "masked_language_weight"})
-    if not isinstance(wanted, (words.MatchingGuided, words.Siamese)):
+    if not isinstance(wanted, (words.MatchingGuided, words.Siamese, words.Manipulation)):
         options["mini_batch_size"] = stage.mini_batch_size
     if kept is not None:
         options["head"] = kept
@@ -47,6 +47,7 @@ _LOSSES: dict[str, Any] = {
     "masked_language": objectives.MaskedLanguage,
     "matching_guided": objectives.MatchingGuided,
     "siamese": objectives.Siamese,
+    "manipulation": objectives.UtteranceManipulation,
 }
 
 

@@ -30,13 +30,40 @@ replies = model.encode_document(["It left our warehouse yesterday.", "You are we
 print(contexts @ replies.T)
 ```
 """
+_USE_RERANKER = """It scores how well a reply continues a conversation; higher is better. Turns end with `{end}`:
+
+```python
+from sentence_transformers import CrossEncoder
+
+model = CrossEncoder("{folder}")
+context = "where is my parcel? {end} could you give me the order number? {end} it is 4471 {end}"
+print(model.predict([(context, "It left our warehouse yesterday. {end}"), (context, "You are welcome! {end}")]))
+```
+
+Turnwise writes the turns that way itself:
+
+```python
+from pathlib import Path
+
+from turnwise.runtime.scorer import load_scorer
+
+scorer = load_scorer(Path("{folder}"))
+scorer.score(["where is my parcel?"], ["It left our warehouse yesterday.", "You are welcome!"])
+```
+"""
+
+
+def _use(recipe: Recipe, name: str) -> str:
+    if recipe.reranks:
+        return _USE_RERANKER.format(folder=name, end=recipe.model.context.separator or "[SEP]")
+    return _USE.format(folder=name) + (_USE_HEADS if recipe.keep_heads else "")
 
 
 def _front_matter(recipe: Recipe, base: str) -> str:
     front: dict[str, Any] = {
         "language": ["en"],
         "library_name": "sentence-transformers",
-        "pipeline_tag": "sentence-similarity",
+        "pipeline_tag": "text-ranking" if recipe.reranks else "sentence-similarity",
         "tags": ["sentence-transformers", "dialogue", "turnwise", recipe.name],
     }
     if base:
@@ -93,9 +120,9 @@ def write_card(
         [
             _front_matter(recipe, base),
             f"# {name}\n",
-            f"A dialogue encoder: Turnwise {turnwise.__version__}, recipe `{recipe.name}`, from {start}.\n",
+            f"A dialogue {'re-ranker' if recipe.reranks else 'encoder'}: Turnwise {turnwise.__version__}, recipe `{recipe.name}`, from {start}.\n",
             "## Use\n",
-            _USE.format(folder=name) + (_USE_HEADS if recipe.keep_heads else ""),
+            _use(recipe, name),
             "## Training\n",
             f"{facts}.\n",
             _sources(rows),

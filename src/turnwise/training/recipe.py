@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from turnwise.errors import TurnwiseError
 from turnwise.runtime.context_format import ContextFormat
-from turnwise.views import ViewOptions
+from turnwise.views import Manipulations, ViewOptions
 
 __all__ = ["ModelOptions", "Objective", "Recipe", "Stage", "load_recipe", "recipe_names", "recipe_text"]
 
@@ -33,9 +33,10 @@ class ModelOptions(_Options):
     """What training starts from, and which of it is trained.
 
     Attributes:
-        start: The folder of a SentenceTransformer.
+        start: The folder of a SentenceTransformer; for a cross-encoder, one of a CrossEncoder too.
         random: The shape of a network with random weights instead, over the start's words.
-        max_length: Tokens of a text in training. The saved model reads as many as the start did.
+        max_length: Tokens of a text in training. The saved model reads as many as the start did; a cross-encoder, as
+            many as in training.
         context: How the turns of a context become one text.
         freeze_embeddings: Whether the word embeddings stay as they are.
         freeze_layers: So many of the lowest layers stay as they are.
@@ -114,8 +115,26 @@ class Siamese(_Options):
     hidden: int = Field(256, ge=1)
 
 
+class Manipulation(_Options):
+    """Response selection and UMS's three tasks, on the view `manipulations`: the result is a cross-encoder."""
+
+    kind: Literal["manipulation"]
+    selection: float = Field(1.0, ge=0)
+    insertion: float = Field(1.0, ge=0)
+    deletion: float = Field(1.0, ge=0)
+    search: float = Field(1.0, ge=0)
+    form: Literal["binary", "softmax"] = "binary"
+
+
 Objective = Annotated[
-    HardNegative | NTXent | InverseFrequency | ResponseContrast | MaskedLanguage | MatchingGuided | Siamese,
+    HardNegative
+    | NTXent
+    | InverseFrequency
+    | ResponseContrast
+    | MaskedLanguage
+    | MatchingGuided
+    | Siamese
+    | Manipulation,
     Field(discriminator="kind"),
 ]
 
@@ -155,6 +174,17 @@ class Stage(_Options):
     epochs: float = Field(1.0, gt=0)
     steps: int | None = Field(None, ge=1)
 
+    @property
+    def reranks(self) -> bool:
+        """Whether it trains a cross-encoder."""
+        return isinstance(self.objective, Manipulation)
+
+    @model_validator(mode="after")
+    def _view_fits(self) -> Stage:
+        if self.reranks != isinstance(self.view, Manipulations):
+            raise ValueError("the view manipulations and the objective manipulation go together")
+        return self
+
 
 class Recipe(_Options):
     """All that decides a run.
@@ -180,6 +210,18 @@ class Recipe(_Options):
     evaluate_every: int = Field(0, ge=0)
     save_every: int = Field(500, ge=1)
     report_to: str = "tensorboard"
+
+    @property
+    def reranks(self) -> bool:
+        """Whether the result is a cross-encoder."""
+        return self.stages[-1].reranks
+
+    @model_validator(mode="after")
+    def _cross_encoder_last(self) -> Recipe:
+        kinds = [stage.reranks for stage in self.stages]
+        if kinds != sorted(kinds):
+            raise ValueError("a cross-encoder is no encoder again: stages of the objective manipulation come last")
+        return self
 
 
 def recipe_names() -> list[str]:

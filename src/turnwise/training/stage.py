@@ -8,69 +8,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from turnwise.errors import TurnwiseError
-from turnwise.objectives import small_transformer
 from turnwise.objectives.gathering import world_size
 from turnwise.runtime.context_format import ContextFormat
-from turnwise.runtime.encoder import SentenceTransformerEncoder, load_encoder
 from turnwise.training.budget import Budget
 from turnwise.training.distributed import first_process_first, is_first_process
 from turnwise.training.losses import added_parameters, build_losses, trained_heads
-from turnwise.training.recipe import InverseFrequency, Recipe, Stage
+from turnwise.training.recipe import InverseFrequency, Manipulation, Recipe, Stage
+from turnwise.training.reply_pairs import ToReplyPairs
 from turnwise.training.texts import ToText
-from turnwise.views import ContextResponse, LabelledPairs, Matching, build_view, load_view
-from turnwise.views.context_response import SYSTEM_MARK, USER_MARK
+from turnwise.views import LabelledPairs, Manipulations, Matching, build_view, load_view
+from turnwise.views.manipulations import MARKS, Task
 
 if TYPE_CHECKING:
     from turnwise.training.run import Progress, TrainResult, Validate
 
-__all__ = ["StageRun", "load_start"]
+__all__ = ["StageRun"]
 
-MARKS = [USER_MARK.strip(), SYSTEM_MARK.strip()]
 FINISHED = "finished.json"
 _NEVER = 10_000_000
-_HEADS = r"^(?!(?:.*\.)?model\.)"
-"""Matches the names of parameters that do not belong to the encoder."""
-
-
-def load_start(recipe: Recipe) -> Any:
-    """The model that training starts from, frozen where the recipe says so."""
-    from torch import nn
-
-    from turnwise.training.heads import without_heads
-
-    options = recipe.model
-    if options.start is None:
-        raise TurnwiseError(f"the recipe {recipe.name!r} does not say what to start from", "give --start FOLDER")
-    encoder = load_encoder(options.start)
-    assert isinstance(encoder, SentenceTransformerEncoder)
-    model = without_heads(encoder.model)
-    if options.random:
-        shape = options.random
-        model = small_transformer(model.tokenizer, layers=shape.layers, width=shape.width, heads=shape.heads)
-    network: Any = model[0]
-    network = network.auto_model
-    for module in model.modules():
-        if isinstance(module, nn.Dropout):
-            module.p = options.dropout
-    if getattr(network, "pooler", None) is not None:
-        network.pooler.requires_grad_(False)  # Nothing is learned from it, and processes would wait for its gradient.
-    _add_marks(recipe, model)
-    if options.freeze_embeddings:
-        network.get_input_embeddings().requires_grad_(False)
-    layers = list(network.encoder.layer) if options.freeze_layers else []
-    for layer in layers[: options.freeze_layers]:
-        layer.requires_grad_(False)
-    return model
-
-
-def _add_marks(recipe: Recipe, model: Any) -> None:
-    """Marks of speakers are words of their own, and have to be learned."""
-    if not any(isinstance(stage.view, ContextResponse) for stage in recipe.stages):
-        return
-    if recipe.model.freeze_embeddings:
-        raise TurnwiseError("marks of speakers need trained embeddings", "set model.freeze_embeddings to false")
-    model.tokenizer.add_tokens(MARKS, special_tokens=True)
-    model[0].auto_model.resize_token_embeddings(len(model.tokenizer), mean_resizing=False)
+_HEADS = r"^(?!(?:.*\.)?model\.)|\.(?:classifier|score)\."
+"""Matches the names of parameters that do not belong to the encoder: heads, and a cross-encoder's last layer."""
 
 
 class StageRun:
@@ -79,7 +36,7 @@ class StageRun:
     Args:
         recipe: The whole recipe.
         stage: This stage of it.
-        model: The encoder, trained in place.
+        model: The encoder or cross-encoder, trained in place.
         context: How contexts become text.
         folder: Where its view and checkpoints go.
         minutes: How long it trains, if not for so many steps.
@@ -160,15 +117,7 @@ class StageRun:
         for counts in manifest.rows.values():
             for source, count in counts.items():
                 result.rows[source] = result.rows.get(source, 0) + count
-        transform = ToText(
-            self._context,
-            self._model.tokenizer,
-            self._recipe.model.max_length,
-            replies="reply" in manifest.columns,
-            frequencies=isinstance(stage.objective, InverseFrequency),
-            around=2 * stage.view.turns if isinstance(stage.view, Matching) else None,
-        )
-        found = {group: rows.with_transform(transform) for group, rows in views.items()}
+        found = {group: rows.with_transform(self._transform(rows)) for group, rows in views.items()}
         small = next((group for group, rows in found.items() if len(rows) < self._pairs_a_step), None)
         if small is not None:
             raise TurnwiseError(
@@ -177,11 +126,25 @@ class StageRun:
             )
         return found
 
+    def _transform(self, rows: Any) -> ToText | ToReplyPairs:
+        """What turns these rows into what the loss reads."""
+        view, objective = self._stage.view, self._stage.objective
+        reads = self._context, self._model.tokenizer, self._recipe.model.max_length
+        if isinstance(view, Manipulations) and isinstance(objective, Manipulation):
+            tasks: list[Task] = [task for task in MARKS if getattr(objective, task)]
+            return ToReplyPairs(*reads, view=view, tasks=tasks, seed=self._recipe.seed, rows=rows)
+        return ToText(
+            *reads,
+            replies="reply" in rows.column_names,
+            frequencies=isinstance(objective, InverseFrequency),
+            around=2 * view.turns if isinstance(view, Matching) else None,
+        )
+
     def _trainer(self, data: dict[str, Any], losses: dict[str, Any]) -> tuple[Any, Budget]:
         from datasets import DatasetDict
         from transformers import PrinterCallback
 
-        from turnwise.training.trainer import DialogueTrainer, Pace, Validation
+        from turnwise.training.trainer import DialogueTrainer, Pace, RerankerTrainer, Validation
 
         rows = sum(len(part) // self._pairs_a_step for part in data.values())
         steps = self._stage.steps or max(1, round(self._stage.epochs * rows))
@@ -200,12 +163,16 @@ class StageRun:
             note = f"step {step:,}, {rate:,.0f} pairs/s" + (f", loss {loss:.3f}" if loss is not None else "")
             self._on_progress("training", part, note)
 
-        trainer = DialogueTrainer(
+        heads = self._stage.reranks or bool(added_parameters(losses))
+        kind = RerankerTrainer if self._stage.reranks else DialogueTrainer
+        trainer = kind(
             stage=self._stage,
             budget=budget,
             losses=losses,
             model=self._model,
-            args=self._arguments(steps if self._minutes is None else _NEVER, bool(added_parameters(losses))),
+            args=self._arguments(
+                steps if self._minutes is None else _NEVER, self._stage.reranks or bool(added_parameters(losses))
+            ),
             train_dataset=DatasetDict(data) if len(data) > 1 else next(iter(data.values())),
             evaluator=validation,
             callbacks=[Pace(budget, on_step)],
@@ -222,13 +189,14 @@ class StageRun:
 
     def _arguments(self, steps: int, heads: bool) -> Any:
         import torch
-        from sentence_transformers import SentenceTransformerTrainingArguments
+        from sentence_transformers import CrossEncoderTrainingArguments, SentenceTransformerTrainingArguments
 
         from turnwise.training.sampling import BlockShuffle
 
         recipe, stage = self._recipe, self._stage
         looks = self._validate is not None and recipe.evaluate_every > 0
-        return SentenceTransformerTrainingArguments(
+        kind = CrossEncoderTrainingArguments if stage.reranks else SentenceTransformerTrainingArguments
+        return kind(
             output_dir=str(self._folder),
             max_steps=steps,
             per_device_train_batch_size=stage.batch_size,
