@@ -113,6 +113,7 @@ def write_card(
         citations: The papers behind the objectives, as BibTeX.
     """
     start = f"`{base}`" if base else "random weights"
+    kind = "re-ranker" if recipe.reranks else "encoder"
     facts = ", ".join(f"{value:,.0f} {unit}" for unit, value in seen.items())
     settings = yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False)
     papers = "".join(f"```bibtex\n{citation.strip()}\n```\n" for citation in citations if citation.strip())
@@ -120,7 +121,7 @@ def write_card(
         [
             _front_matter(recipe, base),
             f"# {name}\n",
-            f"A dialogue {'re-ranker' if recipe.reranks else 'encoder'}: Turnwise {turnwise.__version__}, recipe `{recipe.name}`, from {start}.\n",
+            f"A dialogue {kind}: Turnwise {turnwise.__version__}, recipe `{recipe.name}`, from {start}.\n",
             "## Use\n",
             _use(recipe, name),
             "## Training\n",

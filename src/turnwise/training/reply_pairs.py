@@ -16,7 +16,7 @@ from turnwise.views.manipulations import MARKS, Manipulations, MarkedInput, Mark
 __all__ = ["ToReplyPairs"]
 
 POOL = 10_000
-"""Replies among which BM25 looks for hard negatives: a view lies in a shuffled order, so the first ones are a sample."""
+"""Replies among which BM25 looks for hard negatives: a view lies in a shuffled order, its first rows are a sample."""
 HARDEST = 10
 """One of so many best matches is taken: the very best are often right."""
 TRIES = 20
@@ -87,10 +87,8 @@ class ToReplyPairs:
         if not self._tasks:
             return {}
         talks = [[*turns, reply] for turns, reply in zip(rows["context"], rows["reply"], strict=True)]
-        known: dict[str, list[int]] = {}
         texts = list(dict.fromkeys(text for talk in talks for text in talk))
-        for text, ids in zip(texts, self._tokenizer(texts, add_special_tokens=False)["input_ids"], strict=True):
-            known[text] = ids
+        known = dict(zip(texts, self._tokenizer(texts, add_special_tokens=False)["input_ids"], strict=True))
         columns: dict[str, list[MarkedInput | None]] = {}
         for task in (task for task in MARKS if task in self._tasks):
             columns[task] = []

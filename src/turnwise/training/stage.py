@@ -170,9 +170,7 @@ class StageRun:
             budget=budget,
             losses=losses,
             model=self._model,
-            args=self._arguments(
-                steps if self._minutes is None else _NEVER, self._stage.reranks or bool(added_parameters(losses))
-            ),
+            args=self._arguments(steps if self._minutes is None else _NEVER, heads),
             train_dataset=DatasetDict(data) if len(data) > 1 else next(iter(data.values())),
             evaluator=validation,
             callbacks=[Pace(budget, on_step)],
