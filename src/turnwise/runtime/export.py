@@ -122,7 +122,7 @@ def _scorer(folder: Path) -> tuple[ExportSpec, nn.Module, Any]:
         languages=sorted(scorer.languages),
         source=folder_fingerprint(folder),
     )
-    return spec, _scorer_graph(model, spec), model.tokenizer
+    return spec, _scorer_graph(model), model.tokenizer
 
 
 def _inputs(tokenizer: Any) -> list[str]:
@@ -139,10 +139,11 @@ def _encoder_graph(model: Any, spec: ExportSpec) -> nn.Module:
             self.network = model[0].auto_model
             self.after = nn.ModuleList(list(model)[1:])
 
-        def forward(self, *tensors: Tensor) -> tuple[Tensor, ...]:
-            given = dict(zip(spec.inputs, tensors, strict=True))
-            states = self.network(**given)[0]
-            return tuple(self.view(states, given["attention_mask"], name) for name in spec.outputs)
+        def forward(
+            self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None
+        ) -> tuple[Tensor, ...]:
+            states = self.network(**_given(input_ids, attention_mask, token_type_ids))[0]
+            return tuple(self.view(states, attention_mask, name) for name in spec.outputs)
 
         def view(self, states: Tensor, mask: Tensor, name: str) -> Tensor:
             features: dict[str, Any] = {"token_embeddings": states, "attention_mask": mask}
@@ -154,7 +155,11 @@ def _encoder_graph(model: Any, spec: ExportSpec) -> nn.Module:
     return Graph().eval()
 
 
-def _scorer_graph(model: Any, spec: ExportSpec) -> nn.Module:
+def _given(ids: Tensor, mask: Tensor, segments: Tensor | None) -> dict[str, Tensor]:
+    return {"input_ids": ids, "attention_mask": mask, **({} if segments is None else {"token_type_ids": segments})}
+
+
+def _scorer_graph(model: Any) -> nn.Module:
     from torch import nn
 
     class Graph(nn.Module):
@@ -162,14 +167,15 @@ def _scorer_graph(model: Any, spec: ExportSpec) -> nn.Module:
             super().__init__()
             self.network = model.model
 
-        def forward(self, *tensors: Tensor) -> Tensor:
-            found: Tensor = self.network(**dict(zip(spec.inputs, tensors, strict=True))).logits
+        def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None) -> Tensor:
+            found: Tensor = self.network(**_given(input_ids, attention_mask, token_type_ids)).logits
             return found[:, 0]
 
     return Graph().eval()
 
 
 def _write_graph(graph: nn.Module, spec: ExportSpec, path: Path) -> None:
+    # Not by tracing (`dynamo=False`): with transformers 5 that writes the example's mask into the graph, without an error.
     import torch
 
     # Two rows of different lengths, so that neither number is taken for a constant.
@@ -184,7 +190,7 @@ def _write_graph(graph: nn.Module, spec: ExportSpec, path: Path) -> None:
             str(path),
             input_names=spec.inputs,
             output_names=spec.outputs,
-            dynamic_shapes=(tuple({0: rows, 1: length} for _ in spec.inputs),),
+            dynamic_shapes=tuple({0: rows, 1: length} for _ in spec.inputs),
             external_data=False,
             verbose=False,
         )

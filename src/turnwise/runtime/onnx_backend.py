@@ -81,9 +81,7 @@ class _Session:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads or 0
         try:
-            self._graph = onnxruntime.InferenceSession(
-                str(folder / GRAPH), options, providers=["CPUExecutionProvider"]
-            )
+            self._graph = onnxruntime.InferenceSession(str(folder / GRAPH), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime has a class of its own for each thing that can be wrong with a file.
             raise TurnwiseError(f"{folder / GRAPH} cannot be loaded ({error})", "export the model again") from error
         self.tokenizer: Any = AutoTokenizer.from_pretrained(str(folder), local_files_only=True, use_fast=True)

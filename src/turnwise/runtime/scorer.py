@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from turnwise.runtime.context_format import ContextFormat, read_context_format
-from turnwise.runtime.encoder import Context
 from turnwise.runtime.fingerprint import folder_fingerprint
+from turnwise.runtime.onnx_backend import OnnxScorer, exported_kind
+from turnwise.runtime.protocols import Context, Scorer
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
@@ -24,6 +25,8 @@ def is_cross_encoder(folder: Path) -> bool:
     """Whether a model's folder holds a network that scores pairs."""
     import json
 
+    if exported_kind(folder) is not None:
+        return exported_kind(folder) == "scorer"
     path = folder / "config.json"
     if not path.exists():
         return False
@@ -100,8 +103,10 @@ def _last_layer_in_fp32(model: CrossEncoder) -> Iterator[None]:
         model.set_keep_in_fp32_modules(before)
 
 
-def load_scorer(folder: Path, *, bf16: bool = False, batch_size: int = 32) -> CrossEncoderScorer:
-    """A scorer from a CrossEncoder's folder; only safetensors are read, and no code of a model is ever run."""
+def load_scorer(folder: Path, *, bf16: bool = False, batch_size: int = 32) -> Scorer:
+    """A scorer from a CrossEncoder's folder or an exported one; no code of a model is ever run, and no pickle read."""
+    if exported_kind(folder) == "scorer":
+        return OnnxScorer(folder)
     from sentence_transformers import CrossEncoder
 
     model = CrossEncoder(

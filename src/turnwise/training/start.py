@@ -9,7 +9,7 @@ from typing import Any
 from turnwise.errors import TurnwiseError
 from turnwise.objectives import small_transformer
 from turnwise.runtime.encoder import SentenceTransformerEncoder, load_encoder
-from turnwise.runtime.scorer import is_cross_encoder, load_scorer
+from turnwise.runtime.scorer import CrossEncoderScorer, is_cross_encoder, load_scorer
 from turnwise.training.recipe import ModelOptions, Recipe
 from turnwise.views import ContextResponse
 from turnwise.views.context_response import SYSTEM_MARK, USER_MARK
@@ -32,7 +32,7 @@ def load_start(recipe: Recipe) -> Any:
         return _load_cross_encoder(recipe)
     encoder = load_encoder(options.start)
     if not isinstance(encoder, SentenceTransformerEncoder):
-        raise TurnwiseError(f"{options.start} cannot be trained", "start from the folder that it was exported from")
+        raise _exported(recipe)
     model = without_heads(encoder.model)
     if options.random:
         shape = options.random
@@ -51,8 +51,14 @@ def _load_cross_encoder(recipe: Recipe) -> Any:
     """One that was trained before, to go on with."""
     if not all(stage.reranks for stage in recipe.stages):
         raise TurnwiseError(f"{recipe.model.start} is a cross-encoder", f"the recipe {recipe.name!r} wants an encoder")
-    model = load_scorer(Path(str(recipe.model.start))).model
-    return _prepared(model, recipe.model)
+    scorer = load_scorer(Path(str(recipe.model.start)))
+    if not isinstance(scorer, CrossEncoderScorer):
+        raise _exported(recipe)
+    return _prepared(scorer.model, recipe.model)
+
+
+def _exported(recipe: Recipe) -> TurnwiseError:
+    return TurnwiseError(f"{recipe.model.start} cannot be trained", "start from the folder that it was exported from")
 
 
 def as_cross_encoder(model: Any, recipe: Recipe) -> Any:
