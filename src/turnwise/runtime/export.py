@@ -175,7 +175,7 @@ def _scorer_graph(model: Any) -> nn.Module:
 
 
 def _write_graph(graph: nn.Module, spec: ExportSpec, path: Path) -> None:
-    # Not by tracing (`dynamo=False`): with transformers 5 that writes the example's mask into the graph, without an error.
+    # Not by tracing (`dynamo=False`): with transformers 5 that writes the example's mask into the graph, and says nothing.
     import torch
 
     # Two rows of different lengths, so that neither number is taken for a constant.
