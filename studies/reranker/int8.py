@@ -53,11 +53,9 @@ def encoders(folder: str) -> dict[str, float]:
     whole, small = load_encoder(folder), load_encoder(exported(folder))
     turns = [text for dialogue in dialogue_turns("sgd", "test")[:300] for _, text in dialogue]
     texts = [turns[place] for place in np.random.default_rng(0).permutation(len(turns))[:TEXTS]]
-    ratios = []
     for model in (whole, small):
         model.encode(texts[:64])
-    for _ in range(ROUNDS):
-        ratios.append(seconds(lambda: whole.encode(texts)) / seconds(lambda: small.encode(texts)))
+    ratios = [seconds(lambda: whole.encode(texts)) / seconds(lambda: small.encode(texts)) for _ in range(ROUNDS)]
     one, other = whole.encode(texts), small.encode(texts)
     cosines = (one * other).sum(1) / (np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1))
     tasks = suite_tasks("quick")

@@ -2,8 +2,8 @@
 
 Usage: TURNWISE_DATA=... python -m studies.reranker.retrieval ENCODER RERANKER
 
-A first stage (the encoder, or BM25) finds 50 of all distinct replies; the re-ranker orders these anew. Top-1 in percent,
-1,000 contexts of SGD and of MultiWOZ each.
+A first stage (the encoder, or BM25) finds 50 of all distinct replies; the re-ranker orders these anew. Top-1 in
+percent, 1,000 contexts of SGD and of MultiWOZ each.
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ def _scorer_graph(model: Any) -> nn.Module:
 
 
 def _write_graph(graph: nn.Module, spec: ExportSpec, path: Path) -> None:
-    # Not by tracing (`dynamo=False`): with transformers 5 that writes the example's mask into the graph, and says nothing.
+    # Never by tracing (`dynamo=False`): with transformers 5 that silently writes the example's mask into the graph.
     import torch
 
     # Two rows of different lengths, so that neither number is taken for a constant.
