@@ -56,6 +56,11 @@ def _wide(values: Tensor) -> Tensor:
     return values.to(torch.promote_types(values.dtype, torch.float32))
 
 
+def _mean_of_all(summed: Tensor, count: int) -> Tensor:
+    """The mean over all processes, for a trainer that takes the mean of what the processes give."""
+    return summed * world_size() / total(torch.tensor(float(count), device=summed.device)).clamp(min=1)
+
+
 class UtteranceManipulation(nn.Module):
     """Response selection, and three questions about manipulated conversations (Whang et al., 2021).
 
@@ -79,7 +84,7 @@ class UtteranceManipulation(nn.Module):
 
     Where it differs:
         The paper's losses are those of `form="binary"` with all weights 1. How they are averaged it does not say. All
-        inputs go through the model in one pass. Over several processes means are taken over the marks of all of them.
+        inputs go through the model in one pass. Over several processes means are taken over the pairs and marks of all of them.
 
     Args:
         model: The CrossEncoder to train, with one output.
@@ -145,10 +150,12 @@ class UtteranceManipulation(nn.Module):
         features = padded(model.tokenizer, [*pairs, *marked], next(model.parameters()).device)
         self.tokens = int(features["attention_mask"].sum())
         scores, states = scores_and_states(self.model, features)
-        truth = _wide(scores[: len(pairs)]).new_zeros(len(pairs))
+        fits = _wide(scores[: len(pairs)])
+        truth = torch.zeros_like(fits)
         truth[: len(replies)] = 1
-        fits = nn.functional.binary_cross_entropy_with_logits(_wide(scores[: len(pairs)]), truth)
-        return {"selection": self.selection * fits, **self._mark_losses(states[len(pairs) :], asked)}
+        summed = nn.functional.binary_cross_entropy_with_logits(fits, truth, reduction="sum")
+        selection = self.selection * _mean_of_all(summed, len(pairs))
+        return {"selection": selection, **self._mark_losses(states[len(pairs) :], asked)}
 
     def _pairs(self, contexts: list[str], replies: list[str]) -> list[Row]:
         model = bare_model(self.model)
@@ -195,7 +202,7 @@ class UtteranceManipulation(nn.Module):
             each = logits.new_full((len(column), max(map(len, marks), default=1)), -torch.inf)
             summed = each.index_put((rows, numbers), logits).logsumexp(1).sum() - (logits * truth).sum()
             count = len(column)
-        return summed * world_size() / total(torch.tensor(float(count), device=states.device)).clamp(min=1)
+        return _mean_of_all(summed, count)
 
     def get_config_dict(self) -> dict[str, Any]:
         """The settings, for the model card."""
