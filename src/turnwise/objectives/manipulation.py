@@ -84,7 +84,8 @@ class UtteranceManipulation(nn.Module):
 
     Where it differs:
         The paper's losses are those of `form="binary"` with all weights 1. How they are averaged it does not say. All
-        inputs go through the model in one pass. Over several processes means are taken over the pairs and marks of all of them.
+        inputs go through the model in one pass. Over several processes means are taken over the pairs and marks of
+        all of them.
 
     Args:
         model: The CrossEncoder to train, with one output.
