@@ -11,7 +11,6 @@ import pytest
 
 from tests.benchmarks.known_answers import Oracle, write_sets
 from turnwise.benchmarks import CachedEncoder, read_results, run_tasks, suite_tasks, tasks_named
-from turnwise.benchmarks.bm25 import BM25
 from turnwise.benchmarks.data import labelled
 from turnwise.benchmarks.task import Draws, Task
 from turnwise.benchmarks.tasks.geometry import Geometry
@@ -20,6 +19,7 @@ from turnwise.benchmarks.tasks.out_of_scope import OutOfScope
 from turnwise.benchmarks.tasks.response_selection import Selection, blocks, selection_scores
 from turnwise.corpus.holdout import SUITES as HELD_OUT
 from turnwise.errors import TurnwiseError
+from turnwise.runtime.bm25 import BM25
 from turnwise.runtime.encoder import ObjectEncoder
 
 

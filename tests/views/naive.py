@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from turnwise.corpus.fingerprint import dialogue_hashes
 from turnwise.corpus.schema import Dialogue
-from turnwise.views import Consecutive, ContextResponse, Dropout, Matching, Packed, Windows
+from turnwise.views import Consecutive, ContextResponse, Dropout, Manipulations, Matching, Packed, Windows
 from turnwise.views.draw import seeded
 
 Row = tuple[str, tuple[str, ...], str | None, str]
@@ -72,6 +72,23 @@ def matching(dialogue: Dialogue, view: Matching) -> list[Row]:
     return rows
 
 
+def manipulations(dialogue: Dialogue, view: Manipulations, seed: int) -> list[Row]:
+    places = []
+    for place in range(view.min_turns, len(dialogue.turns)):
+        speaker = dialogue.turns[place].speaker
+        if not (view.speaker_change_only and speaker and speaker == dialogue.turns[place - 1].speaker):
+            places.append(place)
+    if view.per_dialogue != "all":
+        lots = {place: int(seeded(dialogue_key(dialogue), seed, "turn", place)[0]) for place in places}
+        places = sorted(places, key=lots.__getitem__)[: view.per_dialogue]
+    rows: list[Row] = []
+    for place in places:
+        first = 0 if view.max_turns is None else max(0, place - view.max_turns)
+        context = tuple(turn.text for turn in dialogue.turns[first:place])
+        rows.append(("", context, dialogue.turns[place].text, dialogue.source))
+    return rows
+
+
 def packed(dialogue: Dialogue, view: Packed) -> list[Row]:
     blocks: dict[int, list[str]] = {}
     before = 0
@@ -94,6 +111,8 @@ def naive_rows(dialogues: list[Dialogue], view: object, seed: int = 0) -> list[R
             rows += context_response(dialogue, view, seed)
         elif isinstance(view, Matching):
             rows += matching(dialogue, view)
+        elif isinstance(view, Manipulations):
+            rows += manipulations(dialogue, view, seed)
         elif isinstance(view, Packed):
             rows += packed(dialogue, view)
     return rows

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from tests.views.naive import Row, naive_rows
 from turnwise.corpus.engine import daft
 from turnwise.corpus.schema import Dialogue, Turn, dialogues_to_arrow
-from turnwise.views import Consecutive, ContextResponse, Dropout, Matching, Packed, ViewOptions, Windows
+from turnwise.views import Consecutive, ContextResponse, Dropout, Manipulations, Matching, Packed, ViewOptions, Windows
 from turnwise.views.rows import dialogue_rows
 from turnwise.views.spans import DialogueView
 
@@ -62,6 +62,13 @@ VIEWS = st.one_of(
     ),
     st.builds(Packed, words=st.integers(1, 9)),
     st.builds(Matching, turns=st.integers(1, 3), min_words=st.integers(0, 3)),
+    st.builds(
+        Manipulations,
+        min_turns=st.integers(1, 3),
+        max_turns=st.none() | st.integers(1, 3),
+        per_dialogue=st.sampled_from([1, 2, "all"]),
+        speaker_change_only=st.booleans(),
+    ),
 )
 
 
@@ -174,3 +181,16 @@ def test_a_recipe_names_a_view_by_kind() -> None:
     for wrong in ({"kind": "window"}, {"kind": "windows", "size": 1}, {"kind": "consecutive", "turns": []}):
         with pytest.raises(ValidationError):
             Recipe.model_validate({"view": wrong})
+
+
+def test_rows_know_which_dialogue_they_are_of() -> None:
+    """What is drawn as wrong for a row must not come from its own conversation."""
+    said = [[Turn("a", f"{n}{place}") for place in range(4)] for n in "xy"]
+    dialogues = [Dialogue(f"id{n}", "one", turns) for n, turns in enumerate(said)]
+    view = Manipulations(speaker_change_only=False)
+    found = dialogue_rows(daft().from_arrow(dialogues_to_arrow(dialogues)), view, seed=0, weights={}, buckets=1)
+    keys: dict[str, set[int]] = {"x": set(), "y": set()}
+    for row in found.to_pylist():
+        keys[row["reply"][0]].add(row["dialogue"])
+    assert [len(each) for each in keys.values()] == [1, 1]
+    assert keys["x"] != keys["y"]

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from turnwise.benchmarks.bm25 import BM25
 from turnwise.benchmarks.task import Task, TaskInfo
 from turnwise.benchmarks.tasks.reranking import Reranking
 from turnwise.benchmarks.tasks.response_selection import ResponseSelection, Selection
 from turnwise.benchmarks.tasks.retrieval import Query, SemanticRetrieval
 from turnwise.corpus.catalog import get_dataset
 from turnwise.errors import TurnwiseError
+from turnwise.runtime.bm25 import BM25
 from turnwise.runtime.encoder import Context, Encoder, ObjectEncoder, SentenceTransformerEncoder, Vectors, load_encoder
 
 __all__ = ["BASELINES", "BM25Scorer", "baseline", "lexical_tasks", "training_texts"]

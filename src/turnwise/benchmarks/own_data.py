@@ -118,7 +118,8 @@ def intent_tasks(path: Path) -> list[Task]:
     return tasks
 
 
-def _dialogues(table: Path) -> Iterator[list[tuple[str, str]]]:
+def dialogues_of_table(table: Path) -> Iterator[list[tuple[str, str]]]:
+    """The conversations of a dialogue table as lists of (speaker, text), up to a number."""
     from turnwise.corpus.table import read_table
 
     for row in islice(read_table(table).select("turns").iter_rows(), MAX_DIALOGUES):
@@ -131,7 +132,7 @@ def reply_tasks(table: Path) -> list[Task]:
     Raises:
         TurnwiseError: If it has too few replies to rank among.
     """
-    dialogues = list(_dialogues(table))
+    dialogues = list(dialogues_of_table(table))
     tasks: list[Task] = []
     for turns in (1, 3):
         pairs: list[Selection] = list(next_turns(dialogues, turns))

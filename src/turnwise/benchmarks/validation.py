@@ -9,19 +9,29 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from turnwise.benchmarks.cache import CachedEncoder
+from turnwise.benchmarks.candidates import Candidates, candidate_scores
 from turnwise.benchmarks.data import Pool, labelled, turns_of
-from turnwise.benchmarks.own_data import reply_tasks
+from turnwise.benchmarks.metrics import best_column_credit
+from turnwise.benchmarks.own_data import dialogues_of_table, reply_tasks
 from turnwise.benchmarks.task import Task
 from turnwise.benchmarks.tasks.intent_prototypes import IntentPrototypes
+from turnwise.benchmarks.tasks.reranking import dialogue_turns, reranking_examples
 from turnwise.benchmarks.tasks.response_selection import ResponseSelection, Selection, blocks, next_turns
+from turnwise.errors import TurnwiseError
+from turnwise.runtime.context_format import ContextFormat
 from turnwise.runtime.encoder import SentenceTransformerEncoder
+from turnwise.runtime.scorer import CrossEncoderScorer
 
-__all__ = ["benchmark_score", "reply_score"]
+__all__ = ["benchmark_score", "reply_score", "rerank_score"]
 
 DRAWS, REPLIES = 3, 1_000
 INTENTS = {"clinc150": ("train", "val"), "hwu64": ("train", "valid")}
 DIALOGUES = {"sgd": "dev", "multiwoz21": "val"}
+RERANKED = ("ubuntu_irc", "sgd", "multiwoz21")
+CONTEXTS = 150
 Score = Callable[[Any], dict[str, float]]
 
 
@@ -68,3 +78,47 @@ def benchmark_score() -> Score:
 def reply_score(table: Path) -> Score:
     """The true reply among 100 in conversations that were kept apart."""
     return _scored(reply_tasks(table))
+
+
+def rerank_score(context: ContextFormat, table: Path | None = None) -> Score:
+    """For a CrossEncoder: the true reply among ten, also when a turn of the context is one of them.
+
+    R10@1 decides; what a planted turn does is told beside it.
+
+    Args:
+        context: How the model reads contexts.
+        table: Conversations that were kept apart; the validation splits of the sets of suite `ums` if not given.
+    """
+    sets = [dialogue_turns(name, "dev") for name in RERANKED] if table is None else [list(dialogues_of_table(table))]
+    both = [_both_forms(dialogues) for dialogues in sets]
+    if not all(both):
+        raise TurnwiseError(f"{table} has no replies after two turns", "prepare more conversations")
+
+    def score(model: Any) -> dict[str, float]:
+        scorer = CrossEncoderScorer(model, name="model", fingerprint="", context_format=context, bf16=True)
+        found = [_rerank_scores(scorer, examples) for examples in both]
+        means = {name: statistics.fmean(each[name] for each in found) for name in found[0]}
+        return {**means, "score": means["r10_at_1"]}
+
+    return score
+
+
+def _both_forms(dialogues: list[list[tuple[str, str]]]) -> list[tuple[Candidates, Candidates]]:
+    """Examples as they are and with a planted turn; they differ in that one candidate."""
+    plain, planted = (
+        reranking_examples(dialogues, 0, adversarial=adversarial, limit=CONTEXTS) for adversarial in (False, True)
+    )
+    return list(zip(plain, planted, strict=True))
+
+
+def _rerank_scores(scorer: CrossEncoderScorer, both: list[tuple[Candidates, Candidates]]) -> dict[str, float]:
+    # Each candidate is read once for both forms: the truth, the planted one, and the nine others.
+    outputs = [scorer.score(plain.context, [*planted.replies, plain.replies[-1]]) for plain, planted in both]
+    plain = candidate_scores([np.delete(each, 1) for each in outputs], [example for example, _ in both], (1,))
+    planted = candidate_scores([each[:-1] for each in outputs], [example for _, example in both], (1,))
+    first = best_column_credit(np.array([each[:-1] for each in outputs]), np.ones(len(outputs), np.int64))
+    return {
+        "r10_at_1": plain.scores["top1"],
+        "adversarial_r10_at_1": planted.scores["top1"],
+        "planted_first": 100 * float(first.mean()),
+    }

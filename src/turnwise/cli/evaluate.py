@@ -25,7 +25,7 @@ def _load(model: str, bf16: bool) -> Any:
         return BM25Scorer()
     if kind in BASELINES:
         return baseline(kind, Path(folder) if folder else None, bf16=bf16)
-    return load_scorer(Path(model)) if is_cross_encoder(Path(model)) else load_encoder(model, bf16=bf16)
+    return load_scorer(Path(model), bf16=bf16) if is_cross_encoder(Path(model)) else load_encoder(model, bf16=bf16)
 
 
 def _wanted(suite: str | None, tasks: str | None, intents: Path | None, responses: Path | None) -> list[Task]:

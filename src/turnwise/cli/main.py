@@ -7,7 +7,7 @@ import sys
 import typer
 
 from turnwise import __version__
-from turnwise.cli import compare, convert, data, evaluate, inspect, prepare, report, templates, train
+from turnwise.cli import compare, convert, data, evaluate, export, inspect, prepare, report, templates, train
 from turnwise.cli.console import console, fail
 from turnwise.errors import TurnwiseError
 
@@ -28,6 +28,7 @@ app.command("prepare")(prepare.prepare)
 app.command("evaluate")(evaluate.evaluate)
 app.command("train")(train.train)
 app.command("init-config")(train.init_config)
+app.command("export")(export.export)
 app.command("compare")(compare.compare)
 app.command("report")(report.report)
 app.add_typer(data.app, name="data")

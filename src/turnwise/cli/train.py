@@ -1,4 +1,4 @@
-"""`turnwise train` and `turnwise init-config`: from conversations to an encoder."""
+"""`turnwise train` and `turnwise init-config`: from conversations to an encoder or a re-ranker."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from turnwise.cli.console import console, share_progress
 from turnwise.errors import TurnwiseError
 
 if TYPE_CHECKING:
-    from turnwise.training import TrainResult
+    from turnwise.training import Recipe, TrainResult
 
 __all__ = ["init_config", "train"]
 
@@ -36,12 +36,14 @@ def _changes(given: list[str]) -> dict[str, str]:
     return {path: value for path, _, value in pairs}
 
 
-def _validation(choice: str | None) -> Any:
+def _validation(choice: str | None, recipe: Recipe) -> Any:
     """What scores a model on the way: the benchmarks' validation splits, a table of conversations, or nothing."""
-    from turnwise.benchmarks.validation import benchmark_score, reply_score
+    from turnwise.benchmarks.validation import benchmark_score, reply_score, rerank_score
 
     if choice in (None, "none"):
         return None
+    if recipe.reranks:
+        return rerank_score(recipe.model.context, None if choice == "benchmarks" else Path(str(choice)))
     return benchmark_score() if choice == "benchmarks" else reply_score(Path(str(choice)))
 
 
@@ -57,13 +59,15 @@ def train(
     ),
     resume: bool = typer.Option(False, help="Go on where a run into this folder broke off."),
 ) -> None:
-    """Train an encoder on conversations, without labels.
+    """Train an encoder, or a re-ranker, on conversations, without labels.
 
     Stopped at any moment, the same command with --resume goes on.
 
     [bold]Examples[/]
 
     turnwise train wmdc-heads runs/corpus --start all-MiniLM-L6-v2/ --out runs/model --minutes 30
+
+    turnwise train ums runs/corpus --start all-MiniLM-L6-v2/ --out runs/reranker --minutes 45
 
     turnwise train my.yaml runs/corpus --out runs/model --set stages.0.encoder_rate=3e-5 --resume
 
@@ -83,13 +87,13 @@ def train(
             out,
             minutes=minutes,
             resume=resume,
-            validate=_validation(validation),
+            validate=_validation(validation, wanted),
             on_progress=show,
         )
-    _summary(result)
+    _summary(result, "ums" if wanted.reranks else "quick")
 
 
-def _summary(result: TrainResult) -> None:
+def _summary(result: TrainResult, suite: str) -> None:
     console.print(
         f"{result.steps:,} steps, {result.pairs:,} pairs, {result.tokens:,} tokens in {result.minutes:.1f} minutes"
     )
@@ -99,4 +103,4 @@ def _summary(result: TrainResult) -> None:
             f"Validation: {result.curve[0]['score']:.2f} at first, {best['score']:.2f} at step {best['step']}"
         )
     console.print(f"The model: {result.folder}", markup=False)
-    console.print(f"Next: turnwise evaluate {result.folder} --suite quick", markup=False)
+    console.print(f"Next: turnwise evaluate {result.folder} --suite {suite}", markup=False)

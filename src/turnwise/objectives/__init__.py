@@ -1,7 +1,8 @@
 """The losses of dialogue contrastive learning: one file a paper's idea, on one shared core.
 
 Each is a `torch.nn.Module` that takes the SentenceTransformer to train and goes into a plain
-`SentenceTransformerTrainer` as its `loss`; nothing else of Turnwise is needed.
+`SentenceTransformerTrainer` as its `loss`; nothing else of Turnwise is needed. `UtteranceManipulation` is for a
+CrossEncoder and its trainer.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from turnwise.objectives.contrast import Contrast
 from turnwise.objectives.hard_negative import HardNegativeContrast
 from turnwise.objectives.heads import ContextReplyHeads
 from turnwise.objectives.inverse_frequency import InverseFrequencyContrast
+from turnwise.objectives.manipulation import UtteranceManipulation
 from turnwise.objectives.masked_language import MaskedLanguage
 from turnwise.objectives.matching_guided import MatchingGuided
 from turnwise.objectives.nt_xent import NTXent
@@ -33,5 +35,6 @@ __all__ = [
     "Siamese",
     "Sum",
     "TemplatePair",
+    "UtteranceManipulation",
     "small_transformer",
 ]

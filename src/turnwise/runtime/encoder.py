@@ -15,6 +15,7 @@ from turnwise.errors import TurnwiseError
 from turnwise.runtime.context_format import ContextFormat, read_context_format
 from turnwise.runtime.fingerprint import folder_fingerprint, weights_fingerprint
 from turnwise.runtime.mteb_model import MtebEncoder, is_mteb_model
+from turnwise.runtime.onnx_backend import OnnxEncoder, exported_kind
 from turnwise.runtime.protocols import Context, Encoder, Scorer, TrainableEncoder, Vectors
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def _declared_languages(folder: Path) -> frozenset[str]:
 
 
 def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> Encoder:
-    """An encoder from a model folder, a SentenceTransformer, a model of MTEB, or any object with `encode`.
+    """An encoder from a model folder, an exported one, a SentenceTransformer, a model of MTEB, or what has `encode`.
 
     Only safetensors are read, and no code of a model is ever run.
 
@@ -190,6 +191,8 @@ def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> En
     if not isinstance(source, (str, Path)):
         return source if isinstance(source, Encoder) else _from_object(source, bf16, batch_size)
     folder = Path(source)
+    if exported_kind(folder) == "encoder":
+        return OnnxEncoder(folder)
     if not (folder / "config.json").exists() and not (folder / "modules.json").exists():
         raise TurnwiseError(f"{folder} holds no model", "give the folder of a SentenceTransformer")
     if not any(folder.rglob("*.safetensors")):

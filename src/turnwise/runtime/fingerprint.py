@@ -15,7 +15,7 @@ def folder_fingerprint(folder: Path) -> str:
     for path in sorted(folder.rglob("*")):
         if path.relative_to(folder).parts[0] == "training":  # How it was made does not change what it is.
             continue
-        if path.suffix in (".json", ".safetensors", ".txt", ".model"):
+        if path.suffix in (".json", ".safetensors", ".onnx", ".txt", ".model"):
             digest.update(str(path.relative_to(folder)).encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:32]

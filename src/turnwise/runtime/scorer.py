@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from turnwise.runtime.context_format import ContextFormat, read_context_format
-from turnwise.runtime.encoder import Context
 from turnwise.runtime.fingerprint import folder_fingerprint
+from turnwise.runtime.onnx_backend import OnnxScorer, exported_kind
+from turnwise.runtime.protocols import Context, Scorer
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
@@ -23,6 +25,8 @@ def is_cross_encoder(folder: Path) -> bool:
     """Whether a model's folder holds a network that scores pairs."""
     import json
 
+    if exported_kind(folder) is not None:
+        return exported_kind(folder) == "scorer"
     path = folder / "config.json"
     if not path.exists():
         return False
@@ -40,6 +44,7 @@ class CrossEncoderScorer:
         languages: The languages it declares.
         context_format: How contexts become text.
         batch_size: Pairs at a time.
+        bf16: Whether to compute in bfloat16, which CPUs with AMX do about three times as fast.
     """
 
     def __init__(
@@ -51,31 +56,57 @@ class CrossEncoderScorer:
         languages: frozenset[str] = frozenset(),
         context_format: ContextFormat | None = None,
         batch_size: int = 32,
+        bf16: bool = False,
     ) -> None:
         self.model = model
         self.name = name
-        self.fingerprint = fingerprint
+        self.fingerprint = fingerprint + ("-bf16" if bf16 else "")
         self.languages = languages
         self._format = context_format or ContextFormat()
         self._batch_size = batch_size
+        self._bf16 = bf16
 
     def score(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
         """The network's output for each reply; room is left for the longest of them."""
+        import torch
+
         tokenizer: Any = self.model.tokenizer
+        text, ends = self._format.pair(
+            context,
+            replies,
+            lambda text: len(tokenizer.tokenize(text)),
+            self.model.max_seq_length or 512,
+            tokenizer.sep_token,
+        )
+        pairs = [(text, reply) for reply in ends]
+        exact = _last_layer_in_fp32(self.model) if self._bf16 else nullcontext()
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self._bf16), exact:
+            found = self.model.predict(pairs, batch_size=self._batch_size, show_progress_bar=False)
+        return np.asarray(found, np.float64).reshape(len(replies))
 
-        def length(text: str) -> int:
-            return len(tokenizer.tokenize(text))
 
-        room = (self.model.max_seq_length or 512) - max(map(length, replies), default=0) - 1
-        text = self._format.apply(context, length, max(room, 8), tokenizer.sep_token)
-        pairs = [(text, reply) for reply in replies]
-        return np.asarray(
-            self.model.predict(pairs, batch_size=self._batch_size, show_progress_bar=False), np.float64
-        ).reshape(len(replies))
+@contextmanager
+def _last_layer_in_fp32(model: CrossEncoder) -> Iterator[None]:
+    """In bfloat16 the last layer has so few steps that replies would tie."""
+    import torch
+
+    before = list(model.keep_in_fp32_modules or [])
+    last = [
+        name
+        for name, layer in model.named_modules()
+        if isinstance(layer, torch.nn.Linear) and layer.out_features == model.num_labels
+    ]
+    model.set_keep_in_fp32_modules(last[-1:])
+    try:
+        yield
+    finally:
+        model.set_keep_in_fp32_modules(before)
 
 
-def load_scorer(folder: Path, *, batch_size: int = 32) -> CrossEncoderScorer:
-    """A scorer from a CrossEncoder's folder; only safetensors are read, and no code of a model is ever run."""
+def load_scorer(folder: Path, *, bf16: bool = False, batch_size: int = 32) -> Scorer:
+    """A scorer from a CrossEncoder's folder or an exported one; no code of a model is ever run, and no pickle read."""
+    if exported_kind(folder) == "scorer":
+        return OnnxScorer(folder)
     from sentence_transformers import CrossEncoder
 
     model = CrossEncoder(
@@ -91,4 +122,5 @@ def load_scorer(folder: Path, *, batch_size: int = 32) -> CrossEncoderScorer:
         fingerprint=folder_fingerprint(folder),
         context_format=read_context_format(folder),
         batch_size=batch_size,
+        bf16=bf16,
     )

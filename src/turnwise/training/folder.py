@@ -1,4 +1,4 @@
-"""The model folder: an ordinary SentenceTransformer that other servers read too."""
+"""The model folder: an ordinary SentenceTransformer or CrossEncoder that other servers read too."""
 
 from __future__ import annotations
 
@@ -42,21 +42,25 @@ def add_older_keys(folder: Path, max_length: int) -> None:
     _change_json(folder / "sentence_bert_config.json", {"max_seq_length": max_length, "do_lower_case": False})
 
 
-def save_model(model: Any, folder: Path, *, max_length: int, context: ContextFormat, card: str) -> None:
+def save_model(
+    model: Any, folder: Path, *, max_length: int, context: ContextFormat, card: str, older_keys: bool = True
+) -> None:
     """Write a model's folder so that it is either whole or not there.
 
     Args:
-        model: The SentenceTransformer.
+        model: The SentenceTransformer or CrossEncoder.
         folder: Where it goes; files of an older model in it are replaced.
         max_length: How many tokens it reads.
         context: How contexts become text.
         card: The text of its README.md.
+        older_keys: Whether to write what servers of embeddings look for, see `add_older_keys`.
     """
     partial = folder / ".partial"
     shutil.rmtree(partial, ignore_errors=True)
     model.max_seq_length = max_length
     model.save_pretrained(str(partial), create_model_card=False)
-    add_older_keys(partial, max_length)
+    if older_keys:
+        add_older_keys(partial, max_length)
     (partial / FILE).write_text(context.model_dump_json(indent=2) + "\n", encoding="utf-8")
     (partial / "README.md").write_text(card, encoding="utf-8")
     for new in partial.iterdir():

@@ -32,7 +32,7 @@ def build_losses(model: Any, groups: dict[str, Part], mini_batch_size: int | Non
 
 def _build(model: Any, wanted: words.Objective, kept: nn.Module | None, mini_batch_size: int | None) -> nn.Module:
     options: dict[str, Any] = wanted.model_dump(exclude={"kind", "masked_language_weight"})
-    if not isinstance(wanted, (words.MatchingGuided, words.Siamese)):
+    if not isinstance(wanted, (words.MatchingGuided, words.Siamese, words.Manipulation)):
         options["mini_batch_size"] = mini_batch_size
     if options.get("head") == "context-reply":
         options["head"] = kept
@@ -54,6 +54,7 @@ _LOSSES: dict[str, Any] = {
     "siamese": objectives.Siamese,
     "template_pair": objectives.TemplatePair,
     "reply_and_meaning": objectives.ReplyAndMeaning,
+    "manipulation": objectives.UtteranceManipulation,
 }
 
 

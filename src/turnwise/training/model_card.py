@@ -36,9 +36,32 @@ It has a layer of its own for templates, which are utterances with their slots e
 `model.encode(templates, task="template")`.
 `turnwise.runtime.SemanticCompression` mixes both into one vector.
 """
+_USE_RERANKER = """It scores how well a reply continues a conversation; higher is better. Turns end with `{end}`:
+
+```python
+from sentence_transformers import CrossEncoder
+
+model = CrossEncoder("{folder}")
+context = "where is my parcel? {end} could you give me the order number? {end} it is 4471 {end}"
+print(model.predict([(context, "It left our warehouse yesterday. {end}"), (context, "You are welcome! {end}")]))
+```
+
+Turnwise writes the turns that way itself:
+
+```python
+from pathlib import Path
+
+from turnwise.runtime.scorer import load_scorer
+
+scorer = load_scorer(Path("{folder}"))
+scorer.score(["where is my parcel?"], ["It left our warehouse yesterday.", "You are welcome!"])
+```
+"""
 
 
 def _use(recipe: Recipe, name: str) -> str:
+    if recipe.reranks:
+        return _USE_RERANKER.format(folder=name, end=recipe.model.context.separator or "[SEP]")
     text = _USE.format(folder=name)
     if not recipe.keep_heads:
         return text
@@ -49,7 +72,7 @@ def _front_matter(recipe: Recipe, base: str) -> str:
     front: dict[str, Any] = {
         "language": ["en"],
         "library_name": "sentence-transformers",
-        "pipeline_tag": "sentence-similarity",
+        "pipeline_tag": "text-ranking" if recipe.reranks else "sentence-similarity",
         "tags": ["sentence-transformers", "dialogue", "turnwise", recipe.name],
     }
     if base:
@@ -99,6 +122,7 @@ def write_card(
         citations: The papers behind the objectives, as BibTeX.
     """
     start = f"`{base}`" if base else "random weights"
+    kind = "re-ranker" if recipe.reranks else "encoder"
     facts = ", ".join(f"{value:,.0f} {unit}" for unit, value in seen.items())
     settings = yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False)
     papers = "".join(f"```bibtex\n{citation.strip()}\n```\n" for citation in citations if citation.strip())
@@ -106,7 +130,7 @@ def write_card(
         [
             _front_matter(recipe, base),
             f"# {name}\n",
-            f"A dialogue encoder: Turnwise {turnwise.__version__}, recipe `{recipe.name}`, from {start}.\n",
+            f"A dialogue {kind}: Turnwise {turnwise.__version__}, recipe `{recipe.name}`, from {start}.\n",
             "## Use\n",
             _use(recipe, name),
             "## Training\n",

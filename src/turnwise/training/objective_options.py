@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 __all__ = [
     "HardNegative",
     "InverseFrequency",
+    "Manipulation",
     "MaskedLanguage",
     "MatchingGuided",
     "NTXent",
@@ -90,6 +91,17 @@ class Siamese(Options):
     hidden: int = Field(256, ge=1)
 
 
+class Manipulation(Options):
+    """Response selection and UMS's three tasks, on the view `manipulations`: the result is a cross-encoder."""
+
+    kind: Literal["manipulation"]
+    selection: float = Field(1.0, ge=0)
+    insertion: float = Field(1.0, ge=0)
+    deletion: float = Field(1.0, ge=0)
+    search: float = Field(1.0, ge=0)
+    form: Literal["binary", "softmax"] = "binary"
+
+
 class TemplatePair(Options):
     """TaDSE's losses, on the view `templates`: their weights, and the temperatures in the same order."""
 
@@ -122,6 +134,7 @@ Objective = Annotated[
     | MaskedLanguage
     | MatchingGuided
     | Siamese
+    | Manipulation
     | TemplatePair
     | ReplyAndMeaning,
     Field(discriminator="kind"),

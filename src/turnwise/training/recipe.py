@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from turnwise.errors import TurnwiseError
 from turnwise.runtime.context_format import ContextFormat
-from turnwise.training.objective_options import Objective, Options
-from turnwise.views import ViewOptions
+from turnwise.training.objective_options import Manipulation, Objective, Options
+from turnwise.views import Manipulations, ViewOptions
 
 __all__ = ["ModelOptions", "Part", "Recipe", "Refit", "Stage", "load_recipe", "recipe_names", "recipe_text"]
 
@@ -30,9 +30,10 @@ class ModelOptions(Options):
     """What training starts from, and which of it is trained.
 
     Attributes:
-        start: The folder of a SentenceTransformer.
+        start: The folder of a SentenceTransformer; for a cross-encoder, one of a CrossEncoder too.
         random: The shape of a network with random weights instead, over the start's words.
-        max_length: Tokens of a text in training. The saved model reads as many as the start did.
+        max_length: Tokens of a text in training. The saved model reads as many as the start did; a cross-encoder, as
+            many as in training.
         context: How the turns of a context become one text.
         freeze_embeddings: Whether the word embeddings stay as they are.
         freeze_layers: So many of the lowest layers stay as they are.
@@ -95,6 +96,17 @@ class Stage(Part):
     epochs: float = Field(1.0, gt=0)
     steps: int | None = Field(None, ge=1)
 
+    @property
+    def reranks(self) -> bool:
+        """Whether it trains a cross-encoder."""
+        return isinstance(self.objective, Manipulation)
+
+    @model_validator(mode="after")
+    def _view_fits(self) -> Stage:
+        if self.reranks != isinstance(self.view, Manipulations):
+            raise ValueError("the view manipulations and the objective manipulation go together")
+        return self
+
 
 class Refit(Options):
     """Kept heads are trained on after the encoder is finished, on vectors that are made once.
@@ -143,6 +155,18 @@ class Recipe(Options):
     evaluate_every: int = Field(0, ge=0)
     save_every: int = Field(500, ge=1)
     report_to: str = "tensorboard"
+
+    @property
+    def reranks(self) -> bool:
+        """Whether the result is a cross-encoder."""
+        return self.stages[-1].reranks
+
+    @model_validator(mode="after")
+    def _cross_encoder_last(self) -> Recipe:
+        kinds = [stage.reranks for stage in self.stages]
+        if kinds != sorted(kinds):
+            raise ValueError("a cross-encoder is no encoder again: stages of the objective manipulation come last")
+        return self
 
 
 def recipe_names() -> list[str]:

@@ -73,8 +73,10 @@ def train(
     Raises:
         TurnwiseError: If the recipe does not fit the data or the model, or the folder holds another run.
     """
+    from sentence_transformers import CrossEncoder
+
     from turnwise.training.stage import StageRun
-    from turnwise.training.start import load_start
+    from turnwise.training.start import as_cross_encoder, load_start
 
     work = out / WORK
     with first_process_first():
@@ -85,10 +87,12 @@ def train(
     context = recipe.model.context
     if base and context == type(context)():
         context = read_context_format(Path(base))
-    reads = model.max_seq_length or 512
+    reads = recipe.model.max_length if recipe.reranks else model.max_seq_length or 512
     result, losses = TrainResult(out), {}
     for number, stage in enumerate(recipe.stages):
         part = minutes / len(recipe.stages) if minutes else None
+        if stage.reranks and not isinstance(model, CrossEncoder):
+            model = as_cross_encoder(model, recipe)
         run = StageRun(recipe, stage, model, context, work / f"stage-{number}", part, validate, on_progress)
         losses = run.train(tables, resume, result)
     _finish(recipe, model, losses, reads, context, result)
@@ -134,7 +138,7 @@ def _finish(recipe: Recipe, model: Any, losses: dict[str, Any], reads: int, cont
         curve=result.curve,
         citations=citations,
     )
-    save_model(model, result.folder, max_length=reads, context=context, card=card)
+    save_model(model, result.folder, max_length=reads, context=context, card=card, older_keys=not recipe.reranks)
     summary = {**seen, "rows": result.rows, "curve": result.curve}
     (result.folder / WORK / "result.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     for number in range(len(recipe.stages)):

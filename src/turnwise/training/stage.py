@@ -13,11 +13,13 @@ from turnwise.runtime.context_format import ContextFormat
 from turnwise.training.budget import Budget
 from turnwise.training.distributed import first_process_first, is_first_process
 from turnwise.training.losses import added_parameters, build_losses, trained_heads
-from turnwise.training.objective_options import InverseFrequency, ReplyAndMeaning
+from turnwise.training.objective_options import InverseFrequency, Manipulation, ReplyAndMeaning
 from turnwise.training.recipe import Part, Recipe, Stage
+from turnwise.training.reply_pairs import ToReplyPairs
 from turnwise.training.start import add_tokens
 from turnwise.training.texts import ToText
-from turnwise.views import LabelledPairs, Matching, build_view, load_view
+from turnwise.views import LabelledPairs, Manipulations, Matching, build_view, load_view
+from turnwise.views.manipulations import MARKS, Task
 
 if TYPE_CHECKING:
     from turnwise.training.run import Progress, TrainResult, Validate
@@ -26,8 +28,8 @@ __all__ = ["StageRun"]
 
 FINISHED = "finished.json"
 _NEVER = 10_000_000
-_HEADS = r"^(?!(?:.*\.)?model\.)"
-"""Matches the names of parameters that do not belong to the encoder."""
+_HEADS = r"^(?!(?:.*\.)?model\.)|\.(?:classifier|score)\."
+"""Matches the names of parameters that do not belong to the encoder: heads, and a cross-encoder's last layer."""
 
 
 class StageRun:
@@ -36,7 +38,7 @@ class StageRun:
     Args:
         recipe: The whole recipe.
         stage: This stage of it.
-        model: The encoder, trained in place.
+        model: The encoder or cross-encoder, trained in place.
         context: How contexts become text.
         folder: Where its view and checkpoints go.
         minutes: How long it trains, if not for so many steps.
@@ -148,25 +150,33 @@ class StageRun:
                 on_progress=lambda step, part: self._on_progress(step, part, ""),
             )
             views = {group: load_view(place, group) for group in manifest.rows}
-        add_tokens(self._model, manifest.tokens, frozen=self._recipe.model.freeze_embeddings)
+        if manifest.tokens:
+            frozen = self._recipe.model.freeze_embeddings
+            add_tokens(self._model.tokenizer, self._model[0].auto_model, manifest.tokens, frozen=frozen)
         for counts in manifest.rows.values():
             for source, count in counts.items():
                 result.rows[source] = result.rows.get(source, 0) + count
-        transform = ToText(
-            self._context,
-            self._model.tokenizer,
-            self._recipe.model.max_length,
-            replies="reply" in manifest.columns,
-            frequencies=isinstance(part.objective, (InverseFrequency, ReplyAndMeaning)),
-            around=2 * part.view.turns if isinstance(part.view, Matching) else None,
+        return {group: rows.with_transform(self._transform(part, rows)) for group, rows in views.items()}
+
+    def _transform(self, part: Part, rows: Any) -> ToText | ToReplyPairs:
+        """What turns these rows into what the loss reads."""
+        view, objective = part.view, part.objective
+        reads = self._context, self._model.tokenizer, self._recipe.model.max_length
+        if isinstance(view, Manipulations) and isinstance(objective, Manipulation):
+            tasks: list[Task] = [task for task in MARKS if getattr(objective, task)]
+            return ToReplyPairs(*reads, view=view, tasks=tasks, seed=self._recipe.seed, rows=rows)
+        return ToText(
+            *reads,
+            replies="reply" in rows.column_names,
+            frequencies=isinstance(objective, (InverseFrequency, ReplyAndMeaning)),
+            around=2 * view.turns if isinstance(view, Matching) else None,
         )
-        return {group: rows.with_transform(transform) for group, rows in views.items()}
 
     def _trainer(self, data: dict[str, Any], losses: dict[str, Any]) -> tuple[Any, Budget]:
         from datasets import DatasetDict
         from transformers import PrinterCallback
 
-        from turnwise.training.trainer import DialogueTrainer, Pace, Validation
+        from turnwise.training.trainer import DialogueTrainer, Pace, RerankerTrainer, Validation
 
         rows = sum(len(part) // self._pairs_a_step for part in data.values())
         steps = self._stage.steps or max(1, round(self._stage.epochs * rows))
@@ -185,12 +195,14 @@ class StageRun:
             note = f"step {step:,}, {rate:,.0f} pairs/s" + (f", loss {loss:.3f}" if loss is not None else "")
             self._on_progress("training", part, note)
 
-        trainer = DialogueTrainer(
+        heads = self._stage.reranks or bool(added_parameters(losses))
+        kind = RerankerTrainer if self._stage.reranks else DialogueTrainer
+        trainer = kind(
             stage=self._stage,
             budget=budget,
             losses=losses,
             model=self._model,
-            args=self._arguments(steps if self._minutes is None else _NEVER, bool(added_parameters(losses))),
+            args=self._arguments(steps if self._minutes is None else _NEVER, heads),
             train_dataset=DatasetDict(data) if len(data) > 1 else next(iter(data.values())),
             evaluator=validation,
             callbacks=[Pace(budget, on_step)],
@@ -207,13 +219,14 @@ class StageRun:
 
     def _arguments(self, steps: int, heads: bool) -> Any:
         import torch
-        from sentence_transformers import SentenceTransformerTrainingArguments
+        from sentence_transformers import CrossEncoderTrainingArguments, SentenceTransformerTrainingArguments
 
         from turnwise.training.sampling import BlockShuffle
 
         recipe, stage = self._recipe, self._stage
         looks = self._validate is not None and recipe.evaluate_every > 0
-        return SentenceTransformerTrainingArguments(
+        kind = CrossEncoderTrainingArguments if stage.reranks else SentenceTransformerTrainingArguments
+        return kind(
             output_dir=str(self._folder),
             max_steps=steps,
             per_device_train_batch_size=stage.batch_size,

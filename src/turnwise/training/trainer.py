@@ -9,7 +9,8 @@ from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
-from sentence_transformers import SentenceTransformerTrainer
+from sentence_transformers import CrossEncoderTrainer, SentenceTransformerTrainer
+from sentence_transformers.base.trainer import BaseTrainer
 from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
 from torch import nn
 from transformers import TrainerCallback
@@ -18,7 +19,7 @@ from turnwise.training.budget import Budget, rate_factor
 from turnwise.training.losses import added_parameters
 from turnwise.training.recipe import Stage
 
-__all__ = ["DialogueTrainer", "Pace", "Validation", "last_checkpoint"]
+__all__ = ["DialogueTrainer", "Pace", "RerankerTrainer", "Validation", "last_checkpoint"]
 
 HEADS, COMPLETE, CLOCK = "heads.safetensors", "complete", "clock.json"
 
@@ -44,8 +45,8 @@ class Validation(SentenceEvaluator):
             model.train(training)
 
 
-class DialogueTrainer(SentenceTransformerTrainer):
-    """The trainer of one stage.
+class _StageTrainer(BaseTrainer):
+    """What the trainer of a stage adds to one of sentence-transformers' trainers, whichever it is.
 
     Args:
         stage: Its options.
@@ -95,6 +96,21 @@ class DialogueTrainer(SentenceTransformerTrainer):
             with torch.no_grad():
                 for name, parameter in parameters.items():
                     parameter.copy_(saved[name])
+
+
+class DialogueTrainer(_StageTrainer, SentenceTransformerTrainer):
+    """The trainer of one stage of an encoder."""
+
+
+class RerankerTrainer(_StageTrainer, CrossEncoderTrainer):
+    """The trainer of one stage of a cross-encoder, whose loss makes the tokens itself."""
+
+    def compute_loss(self, model: Any, inputs: dict[str, Any], *arguments: Any, **options: Any) -> Any:
+        """The loss, and the tokens it took counted."""
+        found = super().compute_loss(model, inputs, *arguments, **options)
+        losses: list[Any] = list(self._losses.values())
+        self._budget.tokens += sum(int(loss.tokens) for loss in losses)
+        return found
 
 
 class Pace(TrainerCallback):

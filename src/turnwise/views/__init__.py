@@ -9,6 +9,7 @@ from turnwise.views.dropout import Dropout
 from turnwise.views.labelled_pairs import LabelledPairs
 from turnwise.views.load import load_view, stream_view
 from turnwise.views.manifest import ViewManifest, read_view_manifest
+from turnwise.views.manipulations import Manipulations
 from turnwise.views.matching import Matching
 from turnwise.views.options import ViewOptions
 from turnwise.views.packed import Packed
@@ -21,6 +22,7 @@ __all__ = [
     "ContextResponse",
     "Dropout",
     "LabelledPairs",
+    "Manipulations",
     "Matching",
     "Packed",
     "SharedReplies",

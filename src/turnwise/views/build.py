@@ -53,7 +53,7 @@ class _Build:
         texts = view.texts(sum(size.turns for size in sizes), sum(size.dialogues for size in sizes))
         self._choose_buckets(texts, len(view.groups))
         rows = dialogue_rows(table, view, seed=self.seed, weights=self.weights, buckets=self.buckets)
-        if not view.has_reply:
+        if "frequency" not in view.columns:
             return rows
         return _with_frequencies(rows, response_frequencies(table, first_turns=view.counts_first_turns))
 

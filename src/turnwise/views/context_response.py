@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
 
-from turnwise.views.draw import seeded
-from turnwise.views.spans import Dialogues, DialogueView, Indices, Spans
+from turnwise.views.spans import Dialogues, DialogueView, Spans, drawn_turns
 
 __all__ = ["SYSTEM_MARK", "SYSTEM_SPEAKERS", "USER_MARK", "ContextResponse"]
 
@@ -43,7 +42,7 @@ class ContextResponse(DialogueView):
         system = self._system_turns(dialogues)
         reply = np.flatnonzero(system & (dialogues.positions > 0))
         if self.per_dialogue != "all":
-            reply = _drawn(reply, dialogues, self.per_dialogue, seed)
+            reply = drawn_turns(reply, dialogues, self.per_dialogue, seed)
         start = dialogues.firsts[reply]
         if self.max_turns is not None:
             start = np.maximum(start, reply - self.max_turns)
@@ -69,13 +68,3 @@ class ContextResponse(DialogueView):
         has_named[dialogues.owners[named]] = True
         codes = dialogues.speaker_codes
         return np.where(has_named[dialogues.owners], named, codes != codes[dialogues.firsts])
-
-
-def _drawn(turns: Indices, dialogues: Dialogues, count: int, seed: int) -> Indices:
-    """At most `count` of these turns from each dialogue: those whose seeded hash is smallest."""
-    owners = dialogues.owners[turns]
-    lots = seeded(dialogues.keys[owners], seed, "turn", dialogues.positions[turns])
-    order = np.lexsort((lots, owners))
-    firsts = np.searchsorted(owners, owners)  # Turns stand in order, and so do their dialogues.
-    rank = np.arange(len(order)) - firsts
-    return np.sort(turns[order[rank < count]])

@@ -16,6 +16,7 @@ from turnwise.views.consecutive import Consecutive
 from turnwise.views.context_response import ContextResponse
 from turnwise.views.dropout import Dropout
 from turnwise.views.labelled_pairs import LabelledPairs
+from turnwise.views.manipulations import Manipulations
 from turnwise.views.matching import Matching
 from turnwise.views.packed import Packed
 from turnwise.views.shared_replies import SharedReplies
@@ -25,7 +26,16 @@ from turnwise.views.windows import Windows
 __all__ = ["ViewOptions"]
 
 ViewOptions = Annotated[
-    Consecutive | Windows | Dropout | ContextResponse | LabelledPairs | Matching | Packed | SharedReplies | Templates,
+    Consecutive
+    | Windows
+    | Dropout
+    | ContextResponse
+    | LabelledPairs
+    | Manipulations
+    | Matching
+    | Packed
+    | SharedReplies
+    | Templates,
     Field(discriminator="kind"),
 ]
 """The type of a pydantic model's field that takes any view."""

@@ -59,11 +59,13 @@ def _fields(view: DialogueView) -> dict[str, Any]:
         fields |= {"reply": kinds.string(), "response": kinds.uint64()}
     if "role" in view.columns:
         fields["role"] = kinds.int64()
+    if "dialogue" in view.columns:
+        fields["dialogue"] = kinds.uint64()
     return {**fields, "order": kinds.uint64(), "bucket": kinds.int32()}
 
 
-def _filled(dialogues: Dialogues, spans: Spans, taken: Indices) -> list[pa.Array]:
-    """The columns of text of the rows that are taken."""
+def _filled(view: DialogueView, dialogues: Dialogues, spans: Spans, taken: Indices) -> list[pa.Array]:
+    """The columns of text of the rows that are taken, and what is known of them."""
     texts = dialogues.texts if spans.contexts is None else spans.contexts
     columns = [_contexts(texts, spans.start[taken], spans.stop[taken])]
     if spans.reply is not None:
@@ -71,6 +73,8 @@ def _filled(dialogues: Dialogues, spans: Spans, taken: Indices) -> list[pa.Array
         columns += [replies, pa.array(response_keys(replies))]
     if spans.role is not None:
         columns.append(pa.array(spans.role[taken]))
+    if "dialogue" in view.columns:
+        columns.append(pa.array(dialogues.keys[dialogues.owners[spans.start[taken]]]))
     return columns
 
 
@@ -103,7 +107,7 @@ def dialogue_rows(table: Any, view: DialogueView, *, seed: int, weights: dict[st
         bucket = buckets_of(order, buckets)
         if spans.group is not None:
             bucket += (spans.group[taken] * buckets).astype(np.int32)
-        columns = [*_filled(dialogues, spans, taken), pa.array(order), pa.array(bucket)]
+        columns = [*_filled(view, dialogues, spans, taken), pa.array(order), pa.array(bucket)]
         offsets = np.searchsorted(owners[taken], np.arange(len(dialogues.keys) + 1))
         found = pa.StructArray.from_arrays(columns, names=list(fields))
         return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), found)

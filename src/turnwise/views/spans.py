@@ -17,9 +17,10 @@ import pyarrow.compute as pc
 from turnwise.corpus.fingerprint import dialogue_hashes
 from turnwise.corpus.texts import word_counts
 from turnwise.corpus.turn_arrays import split_turns
+from turnwise.views.draw import seeded
 from turnwise.views.view import View
 
-__all__ = ["DialogueView", "Dialogues", "Spans"]
+__all__ = ["DialogueView", "Dialogues", "Spans", "drawn_turns"]
 
 Indices = npt.NDArray[np.int64]
 Keys = npt.NDArray[np.uint64]
@@ -111,3 +112,13 @@ class DialogueView(View):
     def texts(self, turns: int, dialogues: int) -> int:  # noqa: ARG002 - for views with long contexts
         """About how many texts the rows of one group hold; memory is planned by it."""
         return 2 * turns
+
+
+def drawn_turns(turns: Indices, dialogues: Dialogues, count: int, seed: int) -> Indices:
+    """At most `count` of these turns from each dialogue: those whose seeded hash is smallest."""
+    owners = dialogues.owners[turns]
+    lots = seeded(dialogues.keys[owners], seed, "turn", dialogues.positions[turns])
+    order = np.lexsort((lots, owners))
+    firsts = np.searchsorted(owners, owners)  # Turns stand in order, and so do their dialogues.
+    rank = np.arange(len(order)) - firsts
+    return np.sort(turns[order[rank < count]])

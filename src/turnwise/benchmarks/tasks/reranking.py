@@ -12,13 +12,14 @@ from turnwise.benchmarks.data import split_rows
 from turnwise.benchmarks.metrics import best_column_credit
 from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo
 
-__all__ = ["CONTEXTS", "Reranking", "reranking_examples"]
+__all__ = ["CONTEXTS", "Reranking", "dialogue_turns", "reranking_examples"]
 
 CONTEXTS, CANDIDATES, MIN_TURNS = 2_000, 10, 2
 NAMES = {"top1": "r10_at_1", "top2": "r10_at_2", "top5": "r10_at_5"}
 
 
-def _turns(dataset: str, split: str) -> list[list[tuple[str, str]]]:
+def dialogue_turns(dataset: str, split: str) -> list[list[tuple[str, str]]]:
+    """The dialogues of a split as lists of (speaker, text)."""
     return [[(turn["speaker"], turn["text"]) for turn in row["turns"]] for row in split_rows(dataset, split)]
 
 
@@ -98,7 +99,7 @@ class Reranking(Task):
 
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
         """R10@1, R10@2, R10@5, MAP, MRR and P@1 in percent; and how often the planted turn comes first."""
-        dialogues = _turns(self.info.dataset, self.split)
+        dialogues = dialogue_turns(self.info.dataset, self.split)
         found = []
         for draw in range(draws):
             examples = reranking_examples(dialogues, seed + draw, adversarial=self.adversarial)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from turnwise.benchmarks.bm25 import BM25
 from turnwise.benchmarks.cache import CachedEncoder
 from turnwise.benchmarks.data import rows
 from turnwise.benchmarks.metrics import average_precision, cosine_similarity, first_relevant_reciprocal_rank
 from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo
 from turnwise.corpus.catalog import get_dataset
+from turnwise.runtime.bm25 import BM25
 
 __all__ = ["Query", "SemanticRetrieval", "retrieval_queries"]
 

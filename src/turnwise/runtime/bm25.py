@@ -1,4 +1,4 @@
-"""BM25 over a set of texts, small enough to read: candidates for retrieval tasks, and a baseline."""
+"""BM25 over a set of texts, small enough to read: candidates for retrieval tasks, hard negatives, and a baseline."""
 
 from __future__ import annotations
 

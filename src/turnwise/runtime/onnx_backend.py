@@ -1,0 +1,199 @@
+"""Models exported to ONNX, behind the same protocols as all others: `Encoder` and `Scorer`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from turnwise.errors import TurnwiseError
+from turnwise.runtime.context_format import read_context_format
+from turnwise.runtime.fingerprint import folder_fingerprint
+from turnwise.runtime.protocols import Context, Vectors
+
+__all__ = ["GRAPH", "SPEC", "ExportSpec", "OnnxEncoder", "OnnxScorer", "exported_kind", "read_spec"]
+
+GRAPH, SPEC = "model.onnx", "export.json"
+BATCH = 16
+"""Texts of one length at a time: on a CPU more would not be faster, and would wait for more padding."""
+View = Literal["meaning", "query", "document"]
+
+
+class ExportSpec(BaseModel):
+    """What an exported folder holds.
+
+    Attributes:
+        version: Of this description.
+        kind: An encoder or a scorer.
+        precision: Of its weights.
+        max_length: How many tokens it reads.
+        inputs: The names of the graph's inputs.
+        outputs: The names of the graph's outputs; an encoder with heads has three.
+        prompts: What stands before a text, by view.
+        sigmoid: Whether a scorer's output goes through a sigmoid.
+        languages: The languages that the model declares.
+        source: The fingerprint of the model that was exported.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: Literal[1] = 1
+    kind: Literal["encoder", "scorer"]
+    precision: Literal["fp32", "int8"]
+    max_length: int = Field(ge=4)
+    inputs: list[str]
+    outputs: list[str]
+    prompts: dict[str, str] = Field(default_factory=dict)
+    sigmoid: bool = False
+    languages: list[str] = Field(default_factory=list)
+    source: str
+
+
+def exported_kind(folder: Path) -> Literal["encoder", "scorer"] | None:
+    """What an exported folder holds; None for any other folder."""
+    return read_spec(folder).kind if (folder / SPEC).exists() else None
+
+
+def read_spec(folder: Path) -> ExportSpec:
+    """The description in an exported folder."""
+    path = folder / SPEC
+    try:
+        return ExportSpec.model_validate_json(path.read_text(encoding="utf-8"))
+    except ValidationError as error:
+        raise TurnwiseError(f"{path} describes no export ({error.errors()[0]['msg']})", "export it again") from error
+
+
+class _Session:
+    """A graph and its tokenizer."""
+
+    def __init__(self, folder: Path, threads: int | None) -> None:
+        try:
+            import onnxruntime
+        except ImportError as error:
+            raise TurnwiseError(f"{folder} needs onnxruntime", "pip install 'turnwise[onnx]'") from error
+        from transformers import AutoTokenizer
+
+        self.spec = read_spec(folder)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads or 0
+        try:
+            self._graph = onnxruntime.InferenceSession(str(folder / GRAPH), options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # onnxruntime has a class of its own for each thing that can be wrong with a file.
+            raise TurnwiseError(f"{folder / GRAPH} cannot be loaded ({error})", "export the model again") from error
+        self.tokenizer: Any = AutoTokenizer.from_pretrained(str(folder), local_files_only=True, use_fast=True)
+
+    def length(self, text: str) -> int:
+        return len(self.tokenizer.tokenize(text))
+
+    def run(self, first: Sequence[str], second: Sequence[str] | None, output: str, batch_size: int) -> Vectors:
+        """An output of the graph for each text or pair; those of one length share a batch."""
+        tokens = self.tokenizer(
+            list(first),
+            None if second is None else list(second),
+            truncation="longest_first",
+            max_length=self.spec.max_length,
+            return_token_type_ids=True,
+        )
+        sizes = np.array([len(ids) for ids in tokens["input_ids"]])
+        order = np.argsort(-sizes, kind="stable")
+        pieces = [
+            self._graph.run([output], self._batch(tokens, order[start : start + batch_size]))[0]
+            for start in range(0, len(order), batch_size)
+        ]
+        found: Vectors = np.concatenate(pieces).astype(np.float32)
+        return found[np.argsort(order, kind="stable")]
+
+    def _batch(self, tokens: Any, rows: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[np.int64]]:
+        width = max(len(tokens["input_ids"][row]) for row in rows)
+        fillers = {"input_ids": self.tokenizer.pad_token_id}
+        batch = {}
+        for name in self.spec.inputs:
+            filled = np.full((len(rows), width), fillers.get(name, 0), np.int64)
+            for place, row in enumerate(rows):
+                filled[place, : len(tokens[name][row])] = tokens[name][row]
+            batch[name] = filled
+        return batch
+
+
+class OnnxEncoder:
+    """An exported encoder.
+
+    Args:
+        folder: Where it is.
+        threads: How many threads compute; as many as there are cores if not given.
+        batch_size: Texts at a time.
+    """
+
+    def __init__(self, folder: Path, *, threads: int | None = None, batch_size: int = BATCH) -> None:
+        self._session = _Session(folder, threads)
+        self._format = read_context_format(folder)
+        self._batch_size = batch_size
+        self.name = folder.resolve().name
+        self.fingerprint = folder_fingerprint(folder)
+        self.languages = frozenset(self._session.spec.languages)
+
+    @property
+    def has_heads(self) -> bool:
+        """Whether contexts and replies have spaces of their own."""
+        return "query" in self._session.spec.outputs
+
+    def format_context(self, context: Context) -> str:
+        """The turns joined as the model folder says, the oldest cut off if they are too long."""
+        session = self._session
+        return self._format.apply(context, session.length, session.spec.max_length, session.tokenizer.sep_token)
+
+    def _run(self, texts: Sequence[str], view: View) -> Vectors:
+        spec = self._session.spec
+        output = view if view in spec.outputs else "meaning"
+        prompt = spec.prompts.get(view, "")
+        if not texts:
+            return np.zeros((0, 0), np.float32)
+        return self._session.run([prompt + text for text in texts], None, output, self._batch_size)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Vectors for meaning."""
+        return self._run(texts, "meaning")
+
+    def encode_query(self, contexts: Sequence[Context]) -> Vectors:
+        """Vectors for contexts."""
+        return self._run([self.format_context(context) for context in contexts], "query")
+
+    def encode_document(self, replies: Sequence[str]) -> Vectors:
+        """Vectors for replies."""
+        return self._run(replies, "document")
+
+
+class OnnxScorer:
+    """An exported cross-encoder.
+
+    Args:
+        folder: Where it is.
+        threads: How many threads compute; as many as there are cores if not given.
+        batch_size: Pairs at a time.
+    """
+
+    def __init__(self, folder: Path, *, threads: int | None = None, batch_size: int = BATCH) -> None:
+        self._session = _Session(folder, threads)
+        self._format = read_context_format(folder)
+        self._batch_size = batch_size
+        self.name = folder.resolve().name
+        self.fingerprint = folder_fingerprint(folder)
+        self.languages = frozenset(self._session.spec.languages)
+
+    def score(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
+        """The network's output for each reply; room is left for the longest of them."""
+        if not replies:
+            return np.zeros(0)
+        session = self._session
+        text, ends = self._format.pair(
+            context, replies, session.length, session.spec.max_length, session.tokenizer.sep_token
+        )
+        logits = session.run([text] * len(ends), ends, "score", self._batch_size).astype(np.float64)
+        if session.spec.sigmoid:
+            # 64 bits: scores close to 1 would tie.
+            logits = 1 / (1 + np.exp(-logits))
+        return logits

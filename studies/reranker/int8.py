@@ -1,0 +1,103 @@
+"""What int8 gains and what it costs: both sides in one run, in turns, on the same texts.
+
+Usage: TURNWISE_DATA=... python -m studies.reranker.int8 ENCODER RERANKER
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from studies.figures import record
+from turnwise.benchmarks import CachedEncoder, run_tasks, suite_tasks, tasks_named
+from turnwise.benchmarks.tasks.reranking import dialogue_turns
+from turnwise.runtime.encoder import load_encoder
+from turnwise.runtime.export import export_model
+from turnwise.runtime.scorer import load_scorer
+
+RUNS = Path("runs/reranker")
+RESULTS = Path(__file__).parent / "results"
+TEXTS, ROUNDS = 1_000, 5
+REQUESTS, CANDIDATES = 60, 50
+RERANKING = ["rerank-ubuntu_irc", "rerank-sgd", "rerank-multiwoz21"]
+
+
+def seconds(call: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def exported(folder: str) -> Path:
+    out = RUNS / f"{Path(folder).resolve().name}-int8"
+    if not (out / "export.json").exists():
+        export_model(Path(folder), out, int8=True)
+    return out
+
+
+def main_scores(model: Any, tasks: Any, name: str) -> float:
+    """The mean of the tasks' main scores."""
+    result = run_tasks(CachedEncoder(model, Path("runs/embeddings")), tasks, RESULTS / "int8" / name)
+    return statistics.fmean(result.tasks[task.info.name].mean() for task in tasks)
+
+
+def encoders(folder: str) -> dict[str, float]:
+    """Throughput on single turns, cosine, and the change on suite `quick`."""
+    whole, small = load_encoder(folder), load_encoder(exported(folder))
+    turns = [text for dialogue in dialogue_turns("sgd", "test")[:300] for _, text in dialogue]
+    texts = [turns[place] for place in np.random.default_rng(0).permutation(len(turns))[:TEXTS]]
+    for model in (whole, small):
+        model.encode(texts[:64])
+    ratios = [seconds(lambda: whole.encode(texts)) / seconds(lambda: small.encode(texts)) for _ in range(ROUNDS)]
+    one, other = whole.encode(texts), small.encode(texts)
+    cosines = (one * other).sum(1) / (np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1))
+    tasks = suite_tasks("quick")
+    return {
+        "int8_encoder_speedup": statistics.median(ratios),
+        "int8_encoder_cosine": float(cosines.mean()),
+        "int8_quick_change": main_scores(small, tasks, "encoder-int8") - main_scores(whole, tasks, "encoder-fp32"),
+    }
+
+
+def rerankers(folder: str) -> dict[str, float]:
+    """The time of one context with 50 candidates, and the change of R10@1."""
+    whole, small = load_scorer(Path(folder)), load_scorer(exported(folder))
+    dialogues = dialogue_turns("sgd", "test")
+    replies = [text for dialogue in dialogues[:400] for _, text in dialogue[1:]]
+    rng = np.random.default_rng(0)
+    times: dict[str, list[float]] = {"fp32": [], "int8": []}
+    for number in range(-3, REQUESTS):  # The first three warm up.
+        context = [text for _, text in dialogues[number + 3]][:6]
+        candidates = [replies[place] for place in rng.integers(len(replies), size=CANDIDATES)]
+        for name, model in (("fp32", whole), ("int8", small)):
+            taken = seconds(lambda model=model, given=(context, candidates): model.score(*given))  # type: ignore[misc]
+            if number >= 0:
+                times[name].append(1000 * taken)
+    RESULTS.mkdir(exist_ok=True)
+    percentiles = {
+        name: {f"p{level}": float(np.percentile(each, level)) for level in (50, 95)} for name, each in times.items()
+    }
+    (RESULTS / "int8-latency.json").write_text(json.dumps(percentiles, indent=1) + "\n")
+    tasks = tasks_named(RERANKING)
+    change = main_scores(small, tasks, "reranker-int8") - main_scores(whole, tasks, "reranker-fp32")
+    return {
+        "int8_reranker_r10_at_1_change": change,
+        "int8_reranker_speedup_50": percentiles["fp32"]["p50"] / percentiles["int8"]["p50"],
+        "int8_reranker_p95_ms_50": percentiles["int8"]["p95"],
+    }
+
+
+def main(encoder: str, reranker: str) -> None:
+    record("reranker", encoders(encoder))
+    record("reranker", rerankers(reranker))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,88 @@
+"""Whether re-ranking improves retrieval: the true reply among all replies of a test split.
+
+Usage: TURNWISE_DATA=... python -m studies.reranker.retrieval ENCODER RERANKER
+
+A first stage (the encoder, or BM25) finds 50 of all distinct replies; the re-ranker orders these anew. Top-1 in
+percent, 1,000 contexts of SGD and of MultiWOZ each.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from studies.figures import record
+from turnwise.benchmarks.metrics import cosine_similarity, expected_top_k
+from turnwise.benchmarks.tasks.reranking import dialogue_turns
+from turnwise.runtime.bm25 import BM25
+from turnwise.runtime.encoder import Encoder, Scorer, load_encoder
+from turnwise.runtime.scorer import load_scorer
+
+SETS = ("sgd", "multiwoz21")
+CONTEXTS, FOUND, TURNS = 1_000, 50, 3
+"""The first stage reads the last three turns: encoders learn from contexts of that size."""
+RESULTS = Path(__file__).parent / "results"
+
+
+def examples(dataset: str, limit: int) -> tuple[list[tuple[tuple[str, ...], str]], list[str]]:
+    """Contexts with their replies, and all distinct replies of the split."""
+    pairs = [
+        (tuple(text for _, text in turns[:place]), turns[place][1])
+        for turns in dialogue_turns(dataset, "test")
+        for place in range(2, len(turns))
+        if turns[place][0] != turns[place - 1][0]
+    ]
+    order = np.random.default_rng(0).permutation(len(pairs))[:limit]
+    return [pairs[place] for place in order], list(dict.fromkeys(reply for _, reply in pairs))
+
+
+def first_stage(encoder: Encoder, contexts: list[tuple[str, ...]], pool: list[str]) -> dict[str, Any]:
+    """A row of scores over the pool for each context, by method."""
+    lately = [context[-TURNS:] for context in contexts]
+    if encoder.has_heads:
+        asked, replies = encoder.encode_query(lately), encoder.encode_document(pool)
+    else:
+        asked, replies = encoder.encode([encoder.format_context(turns) for turns in lately]), encoder.encode(pool)
+    return {
+        "retrieve": cosine_similarity(asked, replies),
+        "bm25": BM25(pool).scores([" ".join(turns) for turns in lately]),
+    }
+
+
+def reranked(scorer: Scorer, context: tuple[str, ...], truth: str, pool: list[str], scores: Any) -> float:
+    """Top-1 of the re-ranker among what the first stage found."""
+    best = np.argsort(-scores, kind="stable")[:FOUND]
+    found = [pool[place] for place in best]
+    return expected_top_k(scorer.score(context, found), found.index(truth), 1) if truth in found else 0.0
+
+
+def measure(encoder: Encoder, scorer: Scorer, dataset: str, limit: int = CONTEXTS) -> dict[str, float]:
+    pairs, pool = examples(dataset, limit)
+    places = {reply: place for place, reply in enumerate(pool)}
+    found: dict[str, float] = {}
+    for name, rows in first_stage(encoder, [context for context, _ in pairs], pool).items():
+        alone = [expected_top_k(row, places[truth], 1) for row, (_, truth) in zip(rows, pairs, strict=True)]
+        then = [reranked(scorer, context, truth, pool, row) for row, (context, truth) in zip(rows, pairs, strict=True)]
+        found[f"{name}_top1"] = 100 * statistics.fmean(alone)
+        found[f"{name}_rerank_top1"] = 100 * statistics.fmean(then)
+        reached = [expected_top_k(row, places[truth], FOUND) for row, (_, truth) in zip(rows, pairs, strict=True)]
+        found[f"{name}_top{FOUND}"] = 100 * statistics.fmean(reached)
+    return {**found, "replies": len(pool)}
+
+
+def main(encoder_folder: str, scorer_folder: str, limit: str = str(CONTEXTS)) -> None:
+    encoder, scorer = load_encoder(encoder_folder, bf16=True), load_scorer(Path(scorer_folder), bf16=True)
+    found = {dataset: measure(encoder, scorer, dataset, int(limit)) for dataset in SETS}
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "retrieval.json").write_text(json.dumps(found, indent=1) + "\n")
+    names = ("retrieve_top1", "retrieve_rerank_top1", "bm25_top1", "bm25_rerank_top1")
+    record("reranker", {name: statistics.fmean(each[name] for each in found.values()) for name in names})
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

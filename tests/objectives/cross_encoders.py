@@ -1,0 +1,36 @@
+"""A tiny CrossEncoder whose words are numbers, and marks that it knows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from turnwise.views.manipulations import END_OF_TURN, MARKS
+
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", END_OF_TURN, *MARKS.values()]
+
+
+def tiny_cross_encoder(
+    folder: Path, words: list[str], *, layers: int = 2, width: int = 16, length: int = 48, dropout: float = 0.0
+) -> Any:
+    import torch
+    from sentence_transformers import CrossEncoder
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    torch.manual_seed(3)
+    tokenizer = BertTokenizerFast(vocab={word: place for place, word in enumerate([*SPECIAL, *words])})
+    tokenizer.add_tokens(SPECIAL[5:], special_tokens=True)
+    tokenizer.save_pretrained(folder)
+    config = BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=2,
+        intermediate_size=2 * width,
+        max_position_embeddings=length,
+        hidden_dropout_prob=dropout,
+        attention_probs_dropout_prob=dropout,
+        num_labels=1,
+    )
+    BertForSequenceClassification(config).save_pretrained(folder)
+    return CrossEncoder(str(folder), device="cpu", local_files_only=True, max_length=length)

@@ -1,0 +1,142 @@
+"""Exported models against the models they were made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.objectives.cross_encoders import tiny_cross_encoder
+from tests.runtime.test_encoder import tiny_model
+from turnwise.errors import TurnwiseError
+from turnwise.runtime import Encoder, Scorer, load_encoder
+from turnwise.runtime.context_format import FILE, ContextFormat
+from turnwise.runtime.export import agreement, export_model
+from turnwise.runtime.onnx_backend import SPEC, OnnxEncoder, OnnxScorer
+from turnwise.runtime.scorer import is_cross_encoder, load_scorer
+
+pytest.importorskip("onnxruntime")
+TEXTS = [
+    "hello there how can i help you",
+    "my card is lost",
+    "yes",
+    "no please",
+    "you lost my card please help " * 5,  # longer than the model reads
+    "how can you help",
+]
+CONTEXTS = [("hello there", "my card is lost"), ("yes",), ("no " * 12, "please help", "how")]
+
+
+@pytest.fixture(scope="module")
+def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny encoder with kept heads."""
+    import torch
+
+    from turnwise.objectives import ContextReplyHeads
+    from turnwise.training.heads import keep_heads
+
+    folder = tmp_path_factory.mktemp("encoders")
+    (folder / "tiny").mkdir()
+    tiny_model.folder = folder / "tiny"  # type: ignore[attr-defined]
+    torch.manual_seed(1)
+    heads = ContextReplyHeads(32)
+    for parameter in heads.parameters():  # They begin as the identity.
+        torch.nn.init.normal_(parameter, std=0.3)
+    model = keep_heads(tiny_model(), {"query": heads.context, "document": heads.reply})
+    model.save_pretrained(str(folder / "model"), create_model_card=False)
+    (folder / "model" / FILE).write_text(ContextFormat(separator="|", max_turns=2).model_dump_json())
+    return folder / "model"
+
+
+@pytest.fixture(scope="module")
+def scorer_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("scorers")
+    words = ["hello", "there", "my", "card", "is", "lost", "yes", "no", "please", "help"]
+    model: Any = tiny_cross_encoder(folder / "tiny", words, length=32)
+    model.save_pretrained(str(folder / "model"), create_model_card=False)
+    (folder / "model" / FILE).write_text(ContextFormat(separator="[EOT]", closed=True).model_dump_json())
+    return folder / "model"
+
+
+def views(encoder: Encoder) -> dict[str, Any]:
+    return {
+        "meaning": encoder.encode(TEXTS),
+        "query": encoder.encode_query(CONTEXTS),
+        "document": encoder.encode_document(TEXTS),
+    }
+
+
+def test_an_exported_encoder_gives_the_same_vectors_in_all_three_views(encoder_folder: Path, tmp_path: Path) -> None:
+    spec = export_model(encoder_folder, tmp_path / "out")
+    assert (spec.kind, spec.precision, spec.outputs) == ("encoder", "fp32", ["meaning", "query", "document"])
+    original, exported = load_encoder(encoder_folder), load_encoder(tmp_path / "out")
+    assert isinstance(exported, OnnxEncoder)
+    assert isinstance(exported, Encoder)
+    assert exported.has_heads
+    for view, wanted in views(original).items():
+        assert views(exported)[view] == pytest.approx(wanted, abs=1e-4), view
+    # The heads are there: the three are different spaces.
+    found = views(exported)
+    assert np.abs(found["meaning"] - found["document"]).max() > 0.01
+    assert (
+        exported.format_context(CONTEXTS[0]) == original.format_context(CONTEXTS[0]) == "hello there | my card is lost"
+    )
+    # One at a time, in any order: batches and padding change nothing.
+    alone = np.concatenate([exported.encode([text]) for text in TEXTS[::-1]])[::-1]
+    assert alone == pytest.approx(found["meaning"], abs=1e-5)
+    assert not is_cross_encoder(tmp_path / "out")
+    # Exported once more over it, and refused where it would overwrite something else.
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "notes.txt").write_text("mine")
+    with pytest.raises(TurnwiseError, match="not an export's"):
+        export_model(encoder_folder, tmp_path / "other")
+    with pytest.raises(TurnwiseError, match="is an export already"):
+        export_model(tmp_path / "out", tmp_path / "again")
+
+
+def test_in_8_bits_vectors_point_the_same_way(encoder_folder: Path, tmp_path: Path) -> None:
+    spec = export_model(encoder_folder, tmp_path / "out", int8=True)
+    assert spec.precision == "int8"
+    original, exported = load_encoder(encoder_folder), load_encoder(tmp_path / "out")
+    close = agreement(original, exported, TEXTS)
+    assert set(close) == {
+        f"{view}_{which}_cosine"
+        for view in ("encode", "encode_query", "encode_document")
+        for which in ("mean", "least")
+    }
+    assert min(close.values()) > 0.99
+    # They are rounded all the same, and counted as another model.
+    assert np.abs(original.encode(TEXTS) - exported.encode(TEXTS)).max() > 1e-6
+    assert exported.fingerprint != original.fingerprint
+    assert not list((tmp_path / "out").glob("*fp32*"))
+
+
+@pytest.mark.parametrize("int8", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_an_exported_scorer_gives_the_same_scores(scorer_folder: Path, tmp_path: Path, int8: bool) -> None:
+    export_model(scorer_folder, tmp_path / "out", int8=int8)
+    assert is_cross_encoder(tmp_path / "out")
+    original, exported = load_scorer(scorer_folder), load_scorer(tmp_path / "out")
+    assert isinstance(exported, OnnxScorer)
+    assert isinstance(exported, Scorer)
+    replies = ["yes please", "no", "my card is lost please help", "hello " * 40]
+    for context in (["hello there"], ["my card is lost"] * 9):
+        wanted, found = original.score(context, replies), exported.score(context, replies)
+        assert found == pytest.approx(wanted, abs=0.02 if int8 else 1e-4)
+        assert np.ptp(wanted) > 1e-3
+    assert exported.score(["hello"], []).shape == (0,)
+    close = agreement(original, exported, TEXTS)
+    assert close["largest_difference"] < (0.02 if int8 else 1e-4)
+
+
+def test_what_is_no_export_is_said(tmp_path: Path, encoder_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "half").mkdir()
+    (tmp_path / "half" / SPEC).write_text('{"kind": "encoder"}')
+    with pytest.raises(TurnwiseError, match="describes no export"):
+        load_encoder(tmp_path / "half")
+    import importlib.util
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(TurnwiseError, match=r"pip install 'turnwise\[onnx\]'"):
+        export_model(encoder_folder, tmp_path / "out")
