@@ -41,7 +41,10 @@ def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "tiny").mkdir()
     tiny_model.folder = folder / "tiny"  # type: ignore[attr-defined]
     torch.manual_seed(1)
-    model = keep_heads(tiny_model(), ContextReplyHeads(32))
+    heads = ContextReplyHeads(32)
+    for parameter in heads.parameters():  # They start as doing nothing.
+        torch.nn.init.normal_(parameter, std=0.3)
+    model = keep_heads(tiny_model(), heads)
     model.save_pretrained(str(folder / "model"), create_model_card=False)
     (folder / "model" / FILE).write_text(ContextFormat(separator="|", max_turns=2).model_dump_json())
     return folder / "model"
@@ -51,7 +54,7 @@ def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def scorer_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("scorers")
     words = ["hello", "there", "my", "card", "is", "lost", "yes", "no", "please", "help"]
-    model: Any = tiny_cross_encoder(folder / "tiny", words, length=32)
+    model: Any = tiny_cross_encoder(folder / "tiny", words, length=32, spread=0.4)
     model.save_pretrained(str(folder / "model"), create_model_card=False)
     (folder / "model" / FILE).write_text(ContextFormat(separator="[EOT]", closed=True).model_dump_json())
     return folder / "model"
@@ -121,7 +124,7 @@ def test_an_exported_scorer_gives_the_same_scores(scorer_folder: Path, tmp_path:
     for context in (["hello there"], ["my card is lost"] * 9):
         wanted, found = original.score(context, replies), exported.score(context, replies)
         assert found == pytest.approx(wanted, abs=0.02 if int8 else 1e-4)
-        assert np.ptp(wanted) > 1e-3
+        assert np.ptp(wanted) > 0.01
     assert exported.score(["hello"], []).shape == (0,)
     close = agreement(original, exported, TEXTS)
     assert close["largest_difference"] < (0.02 if int8 else 1e-4)
