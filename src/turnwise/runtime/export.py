@@ -242,7 +242,7 @@ def agreement(original: Encoder | Scorer, exported: Encoder | Scorer, texts: Seq
         }
     if not isinstance(original, Encoder) or not isinstance(exported, Encoder):
         raise TurnwiseError("an encoder and a scorer cannot be compared", "give the export and its own model")
-    found = {}
+    found: dict[str, float] = {}
     views: tuple[Literal["encode", "encode_document"], ...] = ("encode", "encode_document")
     for name in views if original.has_heads else views[:1]:
         cosines = _cosines(getattr(original, name)(texts), getattr(exported, name)(texts))
