@@ -140,3 +140,25 @@ def test_what_is_no_export_is_said(tmp_path: Path, encoder_folder: Path, monkeyp
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(TurnwiseError, match=r"pip install 'turnwise\[onnx\]'"):
         export_model(encoder_folder, tmp_path / "out")
+
+
+@pytest.mark.slow
+def test_the_command_reports_what_it_changed(
+    encoder_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import json
+
+    from turnwise.cli.export import export
+
+    (tmp_path / "texts.txt").write_text("\n".join(TEXTS))
+    export(encoder_folder, out=tmp_path / "out", int8=True, texts=tmp_path / "texts.txt", measure=False)
+    said = capsys.readouterr().out
+    assert "encode query mean cosine: 0.99" in said or "encode query mean cosine: 1.0" in said
+    assert "times as fast" in said
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert report["agreement"]["encode_least_cosine"] > 0.99
+    assert report["megabytes"]["after"] > 0
+    # The report is no part of the model: with it or without, vectors are cached under one name.
+    before = load_encoder(tmp_path / "out").fingerprint
+    (tmp_path / "out" / "report.json").unlink()
+    assert load_encoder(tmp_path / "out").fingerprint == before
