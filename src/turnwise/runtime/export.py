@@ -198,10 +198,16 @@ def _write_graph(graph: nn.Module, spec: ExportSpec, path: Path) -> None:
 
 
 def _quantize(path: Path) -> None:
+    import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     whole = path.with_suffix(".fp32.onnx")
     path.rename(whole)
+    # What the exporter notes of shapes inside the graph can contradict itself once matrices are transposed, and the
+    # quantizer then refuses it; it finds the shapes again by itself.
+    graph = onnx.load(str(whole))
+    del graph.graph.value_info[:]
+    onnx.save(graph, str(whole))
     with _quietly():
         quantize_dynamic(
             str(whole),
