@@ -54,6 +54,15 @@ PUBLIC = {
         "TemplatePair",
         "small_transformer",
     ],
+    "turnwise.replies": [
+        "Conversation",
+        "IndexVersion",
+        "ReplyIndex",
+        "ReplyOptions",
+        "ReplyScores",
+        "Suggestion",
+        "evaluate_replies",
+    ],
     "turnwise.training": ["Recipe", "TrainResult", "load_recipe", "recipe_names", "recipe_text", "train"],
     "turnwise.views": [
         "Consecutive",

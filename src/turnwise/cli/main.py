@@ -7,7 +7,7 @@ import sys
 import typer
 
 from turnwise import __version__
-from turnwise.cli import compare, convert, data, evaluate, inspect, prepare, report, train
+from turnwise.cli import compare, convert, data, evaluate, inspect, prepare, replies, report, train
 from turnwise.cli.console import console, fail
 from turnwise.errors import TurnwiseError
 
@@ -31,6 +31,7 @@ app.command("init-config")(train.init_config)
 app.command("compare")(compare.compare)
 app.command("report")(report.report)
 app.add_typer(data.app, name="data")
+app.add_typer(replies.app, name="replies")
 
 
 def _version(wanted: bool) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from turnwise.corpus.table import read_manifest
 from turnwise.errors import TurnwiseError
 from turnwise.replies.keys import reply_keys
 from turnwise.replies.manifest import MANIFEST, IndexManifest, IndexVersion, read_index_manifest, sole_writer
@@ -137,6 +138,8 @@ class ReplyIndex:
             TurnwiseError: If the folder holds another index or other files, or a table is not whole.
         """
         path, options = Path(folder), options or ReplyOptions()
+        for table in tables_of(tables):
+            read_manifest(table)  # Says what is wrong with it before anything is written.
         with sole_writer(path):
             if not (path / MANIFEST).exists():
                 _refuse_other_files(path)
@@ -199,7 +202,10 @@ class ReplyIndex:
         shard_size: int = SHARD_SIZE,
         on_progress: Progress = lambda *_: None,
     ) -> ReplyIndex:
-        """Make all vectors anew with another model. Killed, the same call goes on; readers keep the old ones so long."""
+        """Make all vectors anew with another model; readers keep the old ones until it is done.
+
+        Killed at any moment, the same call goes on where it was.
+        """
         path = Path(folder)
         with sole_writer(path):
             IndexWriter(path, read_index_manifest(path), encoder, on_progress).reembed(shard_size)
@@ -269,6 +275,7 @@ class ReplyIndex:
                 frequency. 0 for not at all, 1 for the full weight of WMDC.
             reranked: So many of the best go to the re-ranker, if there is one.
         """
+        _check_question(context, k)
         if mode != "text" and self.encoder is not None:
             vector = self.encoder.encode_query([context])[0]
             return self.suggest_for(context, vector, k, mode=mode, where=where, rarity=rarity, reranked=reranked)
@@ -288,8 +295,7 @@ class ReplyIndex:
         reranked: int = RERANKED,
     ) -> list[Suggestion]:
         """As `suggest`, for a context whose vector is known."""
-        if not context or k < 1:
-            raise TurnwiseError("a search needs a turn of context and a k from 1", "give the last message at least")
+        _check_question(context, k)
         limit = max(k, reranked) if self.scorer else k
         direction = None if vector is None else unit_vectors(vector[None])[0]
         hits = self._searcher.hits(
@@ -321,6 +327,13 @@ class ReplyIndex:
             )
             for hit, row in zip(hits, rows, strict=True)
         ]
+
+
+def _check_question(context: Context, k: int) -> None:
+    if isinstance(context, str):
+        raise TurnwiseError("a context is a list of turns, not one text", "put the message into a list")
+    if not context or k < 1:
+        raise TurnwiseError("a search needs a turn of context and a k from 1", "give the last message at least")
 
 
 def _quoted(text: str) -> str:

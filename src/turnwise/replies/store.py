@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,7 +21,7 @@ __all__ = ["Store", "lancedb", "occurrence_schema", "reply_schema", "unit_vector
 KEYS_AT_A_TIME = 5_000
 """In one SQL condition."""
 _NEVER = timedelta(days=36_500)
-_NOW = timedelta(milliseconds=1)
+_MARGIN = timedelta(milliseconds=1)
 
 
 def lancedb() -> ModuleType:
@@ -141,11 +141,13 @@ class Store:
 
     @staticmethod
     def forget(table: Any, keep: set[str]) -> None:
-        """Remove the names that are not to be kept, and all versions without a name but the latest."""
-        for name in table.tags.list():
-            if name not in keep:
-                table.tags.delete(name)
-        table.optimize(cleanup_older_than=_NOW)
+        """Remove the names that are not to be kept, and every version that is older than those that are."""
+        tags = table.tags.list()
+        for name in set(tags) - keep:
+            table.tags.delete(name)
+        oldest = min(tags[name]["version"] for name in keep)
+        made = next(version["timestamp"] for version in table.list_versions() if version["version"] == oldest)
+        table.optimize(cleanup_older_than=datetime.now(made.tzinfo) - made + _MARGIN)
 
 
 def _in_lists(column: str, keys: Sequence[int]) -> Iterator[str]:
