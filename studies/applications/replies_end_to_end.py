@@ -16,7 +16,7 @@ from turnwise.corpus import convert
 from turnwise.corpus.catalog import get_dataset
 from turnwise.corpus.table import MANIFEST
 from turnwise.replies import ReplyIndex, ReplyOptions, ReplyScores, evaluate_replies
-from turnwise.replies.evaluate import _sampled
+from turnwise.replies.evaluate import sample_contexts
 from turnwise.runtime import Encoder, Scorer, load_encoder
 from turnwise.runtime.scorer import load_scorer
 
@@ -53,7 +53,7 @@ def chosen_setting(folder: Path, encoder: Encoder) -> tuple[str, float]:
 def examples(index: ReplyIndex, table: Path, dataset: str, mode: str, rarity: float) -> list[str]:
     """Contexts, what was said, and the three best suggestions, for a person to read."""
     lines = []
-    for row in _sampled([table], index, EXAMPLES // len(SETS)).to_pylist():
+    for row in sample_contexts([table], index, EXAMPLES // len(SETS)).to_pylist():
         lines += [f"## {dataset}", "", *[f"> {turn}  " for turn in row["context"]], "", f"Said: **{row['text']}**", ""]
         for reply in index.suggest(row["context"], 3, mode=mode, rarity=rarity):  # type: ignore[arg-type]
             lines.append(f"1. {reply.text} ({reply.score:.3f}, given {reply.count} times)")

@@ -1,5 +1,7 @@
-"""`turnwise replies build` and `add` killed at random moments, again and again until they are done: every reply must be there
-once, with the count of an undisturbed run, and whoever reads meanwhile must see the version before, whole.
+"""`turnwise replies build` and `add`, killed at random moments and run again.
+
+Every reply must be there once, with the count of an undisturbed run, and whoever reads meanwhile must see the version
+before, whole.
 
 Usage: TURNWISE_DATA=... python -m studies.applications.replies_kill MODEL
 """

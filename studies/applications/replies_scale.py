@@ -1,8 +1,8 @@
-"""Recall, latency, memory and build time of an index at 10 thousand, 100 thousand and a million replies, and beside them
-bare LanceDB with the same table and parameters. Every measurement has a process of its own.
+"""Recall, latency, memory and build time of an index at 10 thousand, 100 thousand and a million replies.
 
-Times are without encoding: vectors are looked up (see replies_corpus). Recall is the part of the true ten nearest replies
-of contexts that are in no index.
+Beside them bare LanceDB with the same table and parameters. Every measurement has a process of its own. Times are
+without encoding: vectors are looked up (see replies_corpus). Recall is the part of the true ten nearest replies, for
+contexts that are in no index.
 
 Usage: python -m studies.applications.replies_scale MODEL CORPUS FOLDER [SIZE ...]
 """

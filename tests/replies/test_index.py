@@ -12,6 +12,7 @@ from tests.replies.toy import LengthScorer, WordEncoder, dialogue, many, write_t
 from turnwise.corpus.schema import Dialogue
 from turnwise.errors import TurnwiseError
 from turnwise.replies import ReplyIndex, ReplyOptions
+from turnwise.replies.store import Store
 
 ENCODER = WordEncoder()
 
@@ -188,6 +189,8 @@ def test_versions_stay_until_they_are_pruned(tmp_path: Path) -> None:
     assert index.prune(2) == [1]
     assert stored(ReplyIndex(place, ENCODER, version=2)) == naive_counts(many(20))
     assert stored(index) == naive_counts(many(19, first=1))
+    names = {name for table in ("replies_1", "occurrences_1") for name in Store(place).open(table).tags.list()}
+    assert names == {"v2", "v3"}
     with pytest.raises(TurnwiseError, match="has no version 1: it has 2, 3"):
         ReplyIndex(place, ENCODER, version=1)
     assert index.prune(1) == [2]

@@ -138,7 +138,8 @@ def test_an_index_large_enough_is_approximate_and_stays_so(tmp_path: Path, monke
     assert index.version.ann.probes > 100
     added = index.add(write_table(tmp_path / "two", many(50, first=400)))
     assert added.ann.partitions == 4
-    assert index.suggest(["number 430"], 1, mode="vector", rarity=0)[0].text == "Your lamp number 430 is on its way"
+    text = "Your lamp number 430 is on its way"
+    assert index.suggest([text], 1, mode="vector", rarity=0)[0].text == text
     assert index.add(write_table(tmp_path / "three", many(600, first=500))).ann.partitions == 11
 
 

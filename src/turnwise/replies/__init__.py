@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from turnwise.replies.evaluate import ReplyScores, evaluate_replies
-from turnwise.replies.index import Conversation, ReplyIndex, Suggestion
+from turnwise.replies.index import ReplyIndex
 from turnwise.replies.manifest import IndexVersion
 from turnwise.replies.occurrences import ReplyOptions
+from turnwise.replies.suggestion import Conversation, Suggestion
 
 __all__ = [
     "Conversation",

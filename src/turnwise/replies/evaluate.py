@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -12,11 +13,12 @@ from pydantic import BaseModel
 
 from turnwise.corpus.engine import daft, frugally
 from turnwise.errors import TurnwiseError
-from turnwise.replies.index import RARITY, RERANKED, ReplyIndex, Suggestion
+from turnwise.replies.index import RARITY, RERANKED, ReplyIndex
 from turnwise.replies.occurrences import occurrence_rows, tables_of
 from turnwise.replies.search import Mode
+from turnwise.replies.suggestion import Suggestion
 
-__all__ = ["ReplyScores", "evaluate_replies"]
+__all__ = ["ReplyScores", "evaluate_replies", "sample_contexts"]
 
 DEPTH = 10
 
@@ -43,7 +45,7 @@ class ReplyScores(BaseModel):
     milliseconds: float
 
 
-def _sampled(tables: Sequence[Path], index: ReplyIndex, limit: int) -> pa.Table:
+def sample_contexts(tables: Sequence[Path], index: ReplyIndex, limit: int) -> pa.Table:
     """Contexts with the reply that followed: a fixed choice, spread over all conversations."""
     col = daft().col
     with frugally():
@@ -92,13 +94,11 @@ def evaluate_replies(
     Raises:
         TurnwiseError: If the tables hold no reply, or contexts would be compared with themselves.
     """
-    import time
-
     if mode in ("contexts", "all"):
         raise TurnwiseError(
             f"mode {mode!r} would find the very contexts that are asked with", "evaluate with hybrid, vector or text"
         )
-    asked = _sampled(tables_of(tables), index, limit)
+    asked = sample_contexts(tables_of(tables), index, limit)
     contexts, keys = asked["context"].to_pylist(), asked["reply"].to_pylist()
     vectors = index.encoder.encode_query(contexts) if index.encoder is not None and mode != "text" else None
     plain = ReplyIndex(index.folder, index.encoder, version=index.version.number)

@@ -1,18 +1,20 @@
-"""The last step of every write: files compacted, indices made, recall measured, the new version named."""
+"""Versions: made as the last step of every write (compacted, indexed, measured and named), and forgotten."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from turnwise.errors import TurnwiseError
 from turnwise.replies.ann import AnnPlan, choose_plan, create_vector_index, tune
-from turnwise.replies.manifest import IndexManifest, IndexVersion, Journal, TableVersion
+from turnwise.replies.manifest import MANIFEST, IndexManifest, IndexVersion, Journal, TableVersion
 from turnwise.replies.store import Store, unit_vectors
 from turnwise.runtime.protocols import Encoder, Vectors
 
-__all__ = ["finished_version"]
+__all__ = ["finished_version", "prune_versions"]
 
 PROBES = 256
 """On so many contexts recall is measured."""
@@ -106,3 +108,22 @@ def finished_version(
         ann=ann,
         contexts_ann=contexts_ann,
     )
+
+
+def prune_versions(folder: Path, store: Store, manifest: IndexManifest, keep: int) -> list[int]:
+    """Forget all but the last versions, and free their space; the numbers of those that are gone."""
+    if keep < 1:
+        raise TurnwiseError(f"{keep} versions cannot be kept", "keep at least 1")
+    gone = [version.number for version in manifest.versions[:-keep]]
+    manifest.versions = manifest.versions[-keep:]
+    manifest.write(folder / MANIFEST)
+    kept: dict[str, set[str]] = {}
+    for version in manifest.versions:
+        for table in (version.replies, version.occurrences):
+            kept.setdefault(table.name, set()).add(f"v{version.number}")
+    for name in store.names():
+        if name in kept:
+            store.forget(store.open(name), kept[name])
+        else:
+            store.drop(name)
+    return gone

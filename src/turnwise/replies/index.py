@@ -3,66 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 
 from turnwise.corpus.table import read_manifest
 from turnwise.errors import TurnwiseError
+from turnwise.replies.finish import prune_versions
 from turnwise.replies.keys import reply_keys
 from turnwise.replies.manifest import MANIFEST, IndexManifest, IndexVersion, read_index_manifest, sole_writer
 from turnwise.replies.occurrences import ReplyOptions, tables_of
 from turnwise.replies.search import Hit, Mode, Searcher
 from turnwise.replies.store import Store, unit_vectors
+from turnwise.replies.suggestion import Conversation, Suggestion
 from turnwise.replies.writer import IndexWriter, Progress, model_mismatch
 from turnwise.runtime.protocols import Context, Encoder, Scorer, Vectors
 
-__all__ = ["Conversation", "ReplyIndex", "Suggestion"]
+__all__ = ["ReplyIndex"]
 
 SHARD_SIZE = 20_000
 """Turns that are read between two commits: what a killed run loses at most."""
 RARITY = 0.1
 RERANKED = 50
 Tables = Path | str | Sequence[Path | str]
-
-
-@dataclass(frozen=True, slots=True)
-class Conversation:
-    """Where a reply was given.
-
-    Attributes:
-        dialogue_id: The dialogue.
-        source: The log that it comes from.
-        turn: Which turn of it, from 0.
-    """
-
-    dialogue_id: str
-    source: str
-    turn: int
-
-
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """A reply that may fit.
-
-    Attributes:
-        text: The reply.
-        score: What suggestions are ordered by: the re-ranker's score if there is one, else that of the search.
-        search_score: The score of the search.
-        similarity: The cosine of context and reply, where their vectors were compared.
-        count: How often it was given.
-        conversations: Some of the conversations that it comes from.
-        key: What identifies it in the index.
-    """
-
-    text: str
-    score: float
-    search_score: float
-    similarity: float | None
-    count: int
-    conversations: tuple[Conversation, ...]
-    key: int
 
 
 class ReplyIndex:
@@ -221,7 +185,8 @@ class ReplyIndex:
     def prune(self, keep: int = 1) -> list[int]:
         """Forget older versions and free their space; the numbers of those that are gone. Their readers fail."""
         with sole_writer(self.folder):
-            gone = self._writer().prune(keep)
+            self._writer().refuse_unfinished()
+            gone = prune_versions(self.folder, self._store, read_index_manifest(self.folder), keep)
         self.refresh()
         return gone
 

@@ -227,24 +227,6 @@ class IndexWriter:
         self._clean()
         return journal.what
 
-    def prune(self, keep: int) -> list[int]:
-        """Forget all but the last versions, and free their space; the numbers of those that are gone."""
-        if keep < 1:
-            raise TurnwiseError(f"{keep} versions cannot be kept", "keep at least 1")
-        gone = [version.number for version in self.manifest.versions[:-keep]]
-        self.manifest.versions = self.manifest.versions[-keep:]
-        self.manifest.write(self.folder / MANIFEST)
-        kept: dict[str, set[str]] = {}
-        for version in self.manifest.versions:
-            for table in (version.replies, version.occurrences):
-                kept.setdefault(table.name, set()).add(f"v{version.number}")
-        for name in self.store.names():
-            if name in kept:
-                self.store.forget(self.store.open(name), kept[name])
-            else:
-                self.store.drop(name)
-        return gone
-
     def _whole(self) -> IndexVersion:
         if self._last is None:
             raise TurnwiseError(f"{self.folder} is not built yet", "finish it with: turnwise replies build")
@@ -270,16 +252,21 @@ class IndexWriter:
             return None
         return pending
 
+    def refuse_unfinished(self) -> None:
+        """Raise an error if a write was killed and not finished."""
+        pending = self._pending()
+        if pending is not None:
+            raise TurnwiseError(
+                f"{self.folder} has a write that is not finished ({pending.what})",
+                f"run it again, or undo it with: turnwise replies rollback {self.folder}",
+            )
+
     def _begin(self, wanted: Journal) -> Journal | None:
         """The journal of this write: a new one or the one it left; None if it is what was done last."""
         pending = self._pending()
-        if pending is not None:
-            if pending.job != wanted.job:
-                raise TurnwiseError(
-                    f"{self.folder} has a write that is not finished ({pending.what})",
-                    f"run it again, or undo it with: turnwise replies rollback {self.folder}",
-                )
+        if pending is not None and pending.job == wanted.job:
             return pending
+        self.refuse_unfinished()
         if self._last is not None and self._last.job == wanted.job:
             return None
         wanted.write(self.folder / JOURNAL)
