@@ -73,7 +73,7 @@ def test_the_guide_runs(place: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     by_name = {command.split()[0]: text for command, text in printed.items()}
     assert {"build", "search", "evaluate", "add", "delete", "versions", "prune", "reembed"} <= set(by_name)
     first = next(text for command, text in printed.items() if command.startswith("build corpus"))
-    assert "Version 1: 25 replies, given 42 times, vectors of my-model" in first
+    assert "Version 1: 26 replies, given 42 times, vectors of my-model" in first
     assert "Next: turnwise replies search replies --model my-model" in first
     lines = [json.loads(line) for line in printed[next(c for c in printed if "contexts.jsonl" in c)].splitlines()]
     assert [line["id"] for line in lines] == [1, 2]

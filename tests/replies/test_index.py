@@ -264,6 +264,9 @@ def test_mistakes(tmp_path: Path) -> None:
     index = ReplyIndex.build(write_table(tmp_path / "good", many(2)), tmp_path / "fine", ENCODER)
     with pytest.raises(TurnwiseError, match="with other options"):
         ReplyIndex.build(table, tmp_path / "fine", ENCODER, ReplyOptions(min_words=3))
+    with pytest.raises(TurnwiseError, match="holds an index of other tables: add to it"):
+        ReplyIndex.build(table, tmp_path / "fine", ENCODER)
+    assert ReplyIndex.build(tmp_path / "good", tmp_path / "fine", ENCODER).version.number == 1
     with pytest.raises(TurnwiseError, match="needs a turn of context"):
         index.suggest([])
     with pytest.raises(TurnwiseError, match="a list of turns, not one text"):

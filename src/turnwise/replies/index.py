@@ -112,8 +112,12 @@ class ReplyIndex:
             if manifest.options != options:
                 raise TurnwiseError(f"{path} holds an index with other options", "choose another folder")
             writer = IndexWriter(path, manifest, encoder, on_progress)
-            if not writer.add(tables_of(tables), shard_size) and len(manifest.versions) > 1:
-                raise TurnwiseError(f"{path} is an index with a history", "add to it with: turnwise replies add")
+            if not manifest.versions:
+                writer.add(tables_of(tables), shard_size)
+            elif encoder.fingerprint != manifest.versions[-1].fingerprint:
+                raise model_mismatch(path, manifest.versions[-1], encoder)
+            elif manifest.versions[0].job != writer.add_job(tables_of(tables)):
+                raise TurnwiseError(f"{path} holds an index of other tables", "add to it with: turnwise replies add")
         return cls(path, encoder, scorer=scorer)
 
     def add(

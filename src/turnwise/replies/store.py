@@ -147,16 +147,22 @@ class Store:
             table.tags.delete(name)
         oldest = min(tags[name]["version"] for name in keep)
         made = next(version["timestamp"] for version in table.list_versions() if version["version"] == oldest)
-        for margin in _MARGINS:
-            try:
-                table.optimize(cleanup_older_than=datetime.now() - made + timedelta(seconds=margin))
-            except RuntimeError as error:
-                # Ages count from when LanceDB comes to it: a version that we keep may have grown too old by then. It is
-                # safe by its name, and the whole cleanup is refused.
-                if "tagged version" not in str(error):
-                    raise
-            else:
-                return
+        any(_cleaned(table, datetime.now() - made + timedelta(seconds=margin)) for margin in _MARGINS)
+
+
+def _cleaned(table: Any, older_than: timedelta) -> bool:
+    """Whether versions of that age could be removed.
+
+    Ages count from when LanceDB comes to it. By then a version that we keep may have become too old; its name protects
+    it, and LanceDB refuses the whole cleanup.
+    """
+    try:
+        table.optimize(cleanup_older_than=older_than)
+    except RuntimeError as error:
+        if "tagged version" not in str(error):
+            raise
+        return False
+    return True
 
 
 def _in_lists(column: str, keys: Sequence[int]) -> Iterator[str]:

@@ -82,17 +82,20 @@ class IndexWriter:
         assert self._encoder is not None
         return self._encoder
 
+    def add_job(self, tables: Sequence[Path]) -> str:
+        """What identifies the addition of these tables."""
+        return _job("add", sorted(read_manifest(table).content_hash for table in tables), self.encoder.fingerprint)
+
     def add(self, tables: Sequence[Path], shard_size: int) -> bool:
         """Add the replies of dialogue tables; False if that was the last thing done."""
-        sizes = [read_manifest(table) for table in tables]
-        turns = sum(size.turns for size in sizes)
+        turns = sum(read_manifest(table).turns for table in tables)
         options = self.manifest.options
         if self._last is not None and self._last.fingerprint != self.encoder.fingerprint:
             raise model_mismatch(self.folder, self._last, self.encoder)
         journal = self._begin(
             Journal(
                 operation="add",
-                job=_job("add", sorted(size.content_hash for size in sizes), self.encoder.fingerprint),
+                job=self.add_job(tables),
                 what=f"add of {', '.join(map(str, tables))} with {self.encoder.name}",
                 fingerprint=self.encoder.fingerprint,
                 replies=self._last.replies.name if self._last else "replies_1",
@@ -106,6 +109,7 @@ class IndexWriter:
         self._progress("reading dialogues", 0.0, "")
         work = Workspace(self.folder / WORK, journal.job)
         staged = work.step("occurrences", lambda out: stage_occurrences(tables, out, options, journal.ranges, every))
+        self._progress("reading dialogues", 1.0, "")
         if not any(staged.rglob("*.parquet")) and self._last is None:
             shutil.rmtree(self.folder)
             raise TurnwiseError(f"{tables[0]} holds no replies", "name the speakers who answer, or take everyone's")
