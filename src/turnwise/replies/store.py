@@ -30,7 +30,8 @@ def lancedb() -> ModuleType:
         import lancedb
     except ImportError as error:
         raise TurnwiseError("an index of replies needs LanceDB", "pip install 'turnwise[replies]'") from error
-    return lancedb
+    module: ModuleType = lancedb
+    return module
 
 
 def reply_schema(dimension: int) -> pa.Schema:
