@@ -70,8 +70,6 @@ class StageRun:
         """Train, add to the result, and return the losses with what they learned."""
         import torch
 
-        from turnwise.training.trainer import last_checkpoint
-
         torch.manual_seed(self._recipe.seed)  # The first weights of heads.
         self._model.max_seq_length = self._recipe.model.max_length
         data, parts = self._data(tables, result)
@@ -82,16 +80,27 @@ class StageRun:
             trainer._load_from_checkpoint(str(self._folder / "finished"))
             _add(result, json.loads(finished.read_text(encoding="utf-8")))
         else:
-            checkpoint = last_checkpoint(self._folder) if resume else None
-            trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-            budget.stop_clock()
-            done = self._done(trainer.state, budget)
+            done = self._done(self._run(trainer, budget, resume), budget)
             _add(result, done)
             if is_first_process():
                 trainer._save(str(self._folder / "finished"))
                 finished.write_text(json.dumps(done) + "\n", encoding="utf-8")
         self._refit({group: data[group] for group in data if parts[group] is self._stage}, losses)
         return losses
+
+    def _run(self, trainer: Any, budget: Budget, resume: bool) -> Any:
+        """Train to the end, from the last checkpoint if there is one to go on from; the trainer's state then."""
+        from turnwise.training.trainer import last_checkpoint, state_at_the_end
+
+        checkpoint = last_checkpoint(self._folder) if resume else None
+        state = state_at_the_end(checkpoint, budget) if checkpoint else None
+        if state is not None:
+            best = state.best_model_checkpoint if trainer.args.load_best_model_at_end else None
+            trainer._load_from_checkpoint(best or str(checkpoint))
+            return state
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        budget.stop_clock()
+        return trainer.state
 
     def _done(self, state: Any, budget: Budget) -> dict[str, Any]:
         """What the trainer did."""
