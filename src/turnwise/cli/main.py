@@ -7,7 +7,7 @@ import sys
 import typer
 
 from turnwise import __version__
-from turnwise.cli import compare, convert, data, evaluate, inspect, prepare, report, train
+from turnwise.cli import compare, convert, data, embed, evaluate, inspect, intents, prepare, report, train
 from turnwise.cli.console import console, fail
 from turnwise.errors import TurnwiseError
 
@@ -30,7 +30,9 @@ app.command("train")(train.train)
 app.command("init-config")(train.init_config)
 app.command("compare")(compare.compare)
 app.command("report")(report.report)
+app.command("embed")(embed.embed)
 app.add_typer(data.app, name="data")
+app.add_typer(intents.app, name="intents")
 
 
 def _version(wanted: bool) -> None:
