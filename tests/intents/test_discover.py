@@ -52,7 +52,7 @@ def test_nothing_missing_is_no_group(classifier: IntentClassifier) -> None:
 
 
 def test_groups_without_intents_to_learn_from_are_cut_by_the_scope() -> None:
-    single = IntentClassifier(Topics(spread=0.3)).fit(*messages(KNOWN, 1))
+    single = IntentClassifier(Topics(spread=0.3)).fit(*messages(KNOWN, 1), held_out=messages(KNOWN, 5, start=9)[0])
     assert module.known_cut(single.fitted.examples) is None
     clusters = single.discover(messages(["refund", "weather"], 8)[0])
     assert sorted(cluster.size for cluster in clusters) == [8, 8]

@@ -31,7 +31,7 @@ def test_false_reject_is_what_was_asked_for(each: int, rate: float) -> None:
 
 
 def test_intents_with_one_example_borrow_from_the_others() -> None:
-    options = Options(method="prototypes", false_reject_rate=0.1)
+    options = Options(method="prototypes", false_reject_rate=0.1, frequencies=dict.fromkeys(TOPICS, 1.0))
     new = examples_of(TOPICS, 25, start=1000)
     found = []
     for draw in range(4):

@@ -70,7 +70,7 @@ def test_as_if_new_is_what_new_messages_get(each: int, neighbours: int | None) -
     corrected = scores_as_if_new(examples, places, neighbours)[examples.member]
     plain = left_out_scores(examples, places, neighbours)[examples.member]
     assert corrected.mean() == pytest.approx(real.mean(), abs=0.012)
-    assert plain.mean() < real.mean() - 0.02  # What is corrected is there to be corrected.
+    assert plain.mean() < real.mean() - 0.015  # What is corrected is there to be corrected.
     assert abs(corrected.std() - real.std()) < abs(plain.std() - real.std())
 
 
