@@ -68,7 +68,9 @@ def test_nearest_examples_are_the_nearest(classifier: IntentClassifier) -> None:
 
 @pytest.mark.parametrize("method", ["prototypes", "knn", "logistic"])
 def test_a_saved_classifier_answers_alike(method: Any, tmp_path: Path) -> None:
-    classifier = IntentClassifier(Topics(), method=method, false_reject_rate=0.2, frequencies={"topic1": 3.0, "topic2": 1})
+    classifier = IntentClassifier(
+        Topics(), method=method, false_reject_rate=0.2, frequencies={"topic1": 3.0, "topic2": 1}
+    )
     classifier.fit(*messages(TOPICS, 6), out_of_scope=AWAY[:9], held_out=messages(TOPICS, 2, start=20)[0])
     classifier.save(tmp_path / "saved")
     again = IntentClassifier.load(tmp_path / "saved", Topics())
@@ -95,7 +97,10 @@ def test_another_models_vectors_are_refused(classifier: IntentClassifier, tmp_pa
     [
         (lambda folder: (folder / "intents.json").unlink(), "holds no intents"),
         (lambda folder: (folder / "intents.json").write_text("{"), "is damaged"),
-        (lambda folder: (folder / "intents.json").write_text('{"format": 7}'), "has the format 7, this version reads 1"),
+        (
+            lambda folder: (folder / "intents.json").write_text('{"format": 7}'),
+            "has the format 7, this version reads 1",
+        ),
         (lambda folder: (folder / "intents.safetensors").write_bytes(b"\0" * 40), "is damaged"),
         (lambda folder: (folder / "intents.safetensors").unlink(), "is damaged"),
     ],
@@ -217,7 +222,9 @@ def test_context_decides_where_the_message_does_not() -> None:
         classifier = IntentClassifier(Topics(), context_turns=turns, method="prototypes", false_reject_rate=0.0)
         classifier.fit([message for message, _ in train], [topic for _, topic in train])
         chance = classifier.predict_proba([message for message, _ in test])
-        found = np.mean([classifier.classes_[row.argmax()] == topic for row, (_, topic) in zip(chance, test, strict=True)])
+        found = np.mean(
+            [classifier.classes_[row.argmax()] == topic for row, (_, topic) in zip(chance, test, strict=True)]
+        )
         assert least <= found <= most
 
 

@@ -29,7 +29,8 @@ FORMS = {
     "jsonl": "".join(json.dumps(row) + "\n" for row in ROWS),
     "json": json.dumps(ROWS, indent=1),
     "csv": AS_CSV,
-    "tsv": AS_CSV.replace('"hello, you",greet,', "hello, you\tgreet\t").replace("Text,label,context", "Text\tlabel\tcontext")
+    "tsv": AS_CSV.replace('"hello, you",greet,', "hello, you\tgreet\t")
+    .replace("Text,label,context", "Text\tlabel\tcontext")
     .replace('please",choose | polite,"[', 'please"\tchoose | polite\t"[')
     .replace("bye,,", "bye\t\t"),
 }

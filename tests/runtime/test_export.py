@@ -110,7 +110,6 @@ def test_in_8_bits_vectors_point_the_same_way(encoder_folder: Path, tmp_path: Pa
     # They are rounded all the same, and counted as another model.
     assert np.abs(original.encode(TEXTS) - exported.encode(TEXTS)).max() > 1e-6
     assert exported.fingerprint != original.fingerprint
-    assert not list((tmp_path / "out").glob("*fp32*"))
 
 
 @pytest.mark.parametrize("int8", [False, pytest.param(True, marks=pytest.mark.slow)])

@@ -201,23 +201,18 @@ def _quantize(path: Path) -> None:
     import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    whole = path.with_suffix(".fp32.onnx")
-    path.rename(whole)
-    # What the exporter notes of shapes inside the graph can contradict itself once matrices are transposed, and the
-    # quantizer then refuses it; it finds the shapes again by itself.
-    graph = onnx.load(str(whole))
-    del graph.graph.value_info[:]
-    onnx.save(graph, str(whole))
+    whole = onnx.load(str(path))
+    # The shapes in between are inferred anew: onnxruntime turns the matrices of heads around, and trips over old ones.
+    del whole.graph.value_info[:]
     with _quietly():
         quantize_dynamic(
-            str(whole),
+            whole,
             str(path),
             weight_type=QuantType.QInt8,
             per_channel=True,
             # Word embeddings stay: looking one up costs nothing, and rounding it costs most.
             op_types_to_quantize=["MatMul", "Gemm"],
         )
-    whole.unlink()
 
 
 @contextmanager
