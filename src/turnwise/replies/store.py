@@ -29,8 +29,7 @@ def lancedb() -> Any:
         import lancedb
     except ImportError as error:
         raise TurnwiseError("an index of replies needs LanceDB", "pip install 'turnwise[replies]'") from error
-    module: ModuleType = lancedb
-    return module
+    return lancedb
 
 
 def reply_schema(dimension: int) -> pa.Schema:
