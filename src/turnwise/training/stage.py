@@ -85,8 +85,15 @@ class StageRun:
             if is_first_process():
                 trainer._save(str(self._folder / "finished"))
                 finished.write_text(json.dumps(done) + "\n", encoding="utf-8")
-        self._refit({group: data[group] for group in data if parts[group] is self._stage}, losses)
+        if self._refit({group: data[group] for group in data if parts[group] is self._stage}, losses):
+            self._look(losses, result)
         return losses
+
+    def _look(self, losses: dict[str, Any], result: TrainResult) -> None:
+        """Validate what heads that were refitted have become: the last point of the curve."""
+        if self._validate is not None:
+            scores = self._validate(self._whole(self._model, losses))
+            result.curve.append({"step": result.steps, "minutes": result.minutes, **scores})
 
     def _run(self, trainer: Any, budget: Budget, resume: bool) -> Any:
         """Train to the end, from the last checkpoint if there is one to go on from; the trainer's state then."""
@@ -112,19 +119,20 @@ class StageRun:
             "curve": _curve(state.log_history),
         }
 
-    def _refit(self, data: dict[str, Any], losses: dict[str, Any]) -> None:
-        """Train the kept heads on, after the last stage and if the recipe says so."""
+    def _refit(self, data: dict[str, Any], losses: dict[str, Any]) -> bool:
+        """Train the kept heads on, after the last stage and if the recipe says so; whether it did."""
         from turnwise.objectives import ContextReplyHeads
         from turnwise.training.refit import refit_heads
 
         options = self._recipe.refit
         if options is None or self._stage is not self._recipe.stages[-1]:
-            return
+            return False
         heads = next((head for loss in losses.values() if (head := getattr(loss, "head", None)) is not None), None)
         if not isinstance(heads, ContextReplyHeads):
             raise TurnwiseError("refit needs the head 'context-reply' in the last stage", "change the recipe")
         seed, bf16 = self._recipe.seed, self._recipe.bf16
         refit_heads(self._model, heads, data, options, bf16=bf16, seed=seed, on_progress=self._on_progress)
+        return True
 
     def _data(self, tables: Sequence[Path], result: TrainResult) -> tuple[dict[str, Any], dict[str, Part]]:
         """The dataset of each group of each view, its rows turned into text as they are read; and the group's part."""
