@@ -176,6 +176,8 @@ def test_mistakes_are_said(table: Path, start: Path, tmp_path: Path) -> None:
         train(recipe("dse", start), [table], tmp_path / "b")
     with pytest.raises(TurnwiseError, match="is another recipe"):
         train(recipe("dse", start), [table], tmp_path / "b", resume=True)
+    with pytest.raises(TurnwiseError, match="matching_guided takes a batch as a whole"):
+        train(recipe("dialoguecse", start, **{"stages.0.mini_batch_size": "8"}), [table], tmp_path / "c")
     with pytest.raises(TurnwiseError, match="keep_heads needs the head 'context-reply'"):
         train(recipe("dse", start, keep_heads="true"), [table], tmp_path / "d")
 
