@@ -27,7 +27,7 @@ def main() -> None:
     print(f"{classifier.fitted.choice.method}; in scope from {scope.threshold:.2f} on")
     print(f"turns away about {100 * scope.false_reject.rate:.0f} % of in-scope messages")
 
-    for answer in classifier.answer(["where is my sofa", "is the rug on sale", "sing a song"], examples=1):
+    for answer in classifier.answer(["well, where is my sofa", "now how much is the lamp", "sing a song"], examples=1):
         likeliest = answer.candidates[0]
         print(answer.decision, f"{likeliest.intent} {likeliest.probability:.2f}", "like:", answer.nearest[0].text)
 

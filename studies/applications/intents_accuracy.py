@@ -1,8 +1,8 @@
 """CLINC150 with ten examples an intent: ours, SetFit and a linear head, at 10 % false rejects.
 
-All thresholds come from the drawn training examples: ours from examples left out, the others from cross-validation of their
-largest probability. Since what is asked for is not met exactly by all, recall is also given where each rejects exactly 10 %
-of the in-scope test messages (`*_at_equal_reject`).
+All thresholds come from the drawn training examples: ours from examples left out, the others from cross-validation of
+their largest probability. Since what is asked for is not met exactly by all, recall is also given where each rejects
+exactly 10 % of the in-scope test messages (`*_at_equal_reject`).
 
 Usage: TURNWISE_DATA=... python -m studies.applications.intents_accuracy MODEL MINILM [DRAWS]
 """

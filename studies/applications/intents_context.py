@@ -1,8 +1,8 @@
 """Short SGD user turns whose intent needs the history: with up to three earlier turns, and without.
 
-Examples are user turns of the train split with the turns before them, twenty an intent. Tested are user turns of the test
-split of at most four words that the train split has under two intents or more ("yes", "the first one"), of intents that
-train knows.
+Examples are user turns of the train split with the turns before them, twenty an intent. Tested are user turns of the
+test split of at most four words that the train split has under two intents or more ("yes", "the first one"), of
+intents that train knows.
 
 Usage: TURNWISE_DATA=... python -m studies.applications.intents_context MODEL [DRAWS]
 """
@@ -49,7 +49,10 @@ def ambiguous(train: list[Talk], test: list[Talk]) -> list[Talk]:
     return [
         (turns, intent)
         for turns, intent in test
-        if intent in known and len(turns) > 1 and len(plain(turns[-1]).split()) <= WORDS and len(intents[plain(turns[-1])]) > 1
+        if intent in known
+        and len(turns) > 1
+        and len(plain(turns[-1]).split()) <= WORDS
+        and len(intents[plain(turns[-1])]) > 1
     ]
 
 
@@ -58,7 +61,9 @@ def draw(train: list[Talk], seed: int) -> list[Talk]:
     for talk in train:
         by_intent[talk[1]].append(talk)
     rng = random.Random(seed)
-    return [talk for name in sorted(by_intent) for talk in rng.sample(by_intent[name], min(SHOTS, len(by_intent[name])))]
+    return [
+        talk for name in sorted(by_intent) for talk in rng.sample(by_intent[name], min(SHOTS, len(by_intent[name])))
+    ]
 
 
 def accuracy(encoder: Any, examples: list[Talk], test: list[Talk], turns: int) -> float:

@@ -1,8 +1,9 @@
 """An intent added later, a label chosen well, and intents found again.
 
-CLINC150: ten intents are kept away. (1) They are added to a logistic classifier without training: accuracy on them and on the
-others beside learning everything at once. (2) They are hidden among test messages: how pure the discovered groups are, and how
-many of the ten get one. (3) From five examples an intent, 300 more labels: the suggested ones beside random ones.
+CLINC150: ten intents are kept away. (1) They are added to a logistic classifier without training: accuracy on them
+and on the others beside learning everything at once. (2) They are hidden among test messages: how pure the discovered
+groups are, and how many of the ten get one. (3) From five examples an intent, 300 more labels: the suggested ones
+beside random ones.
 
 Usage: TURNWISE_DATA=... python -m studies.applications.intents_growth MODEL
 """

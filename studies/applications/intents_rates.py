@@ -1,9 +1,10 @@
 """Do thresholds do what was asked for, and do probabilities mean what they say?
 
-For 2, 3, 5 and 10 examples an intent, on three sets: the share of in-scope test messages that is rejected beside the rate that
-was asked for, means over draws. `false_reject_error_max` is the largest distance in points with ten examples, over sets and
-rates; the threshold knows how often intents occur in the training split (`frequencies`), and the figure without that stands
-beside it. With out-of-scope examples: the share let in, with the interval that the classifier itself gives.
+For 2, 3, 5 and 10 examples an intent, on three sets: the share of in-scope test messages that is rejected beside the
+rate that was asked for, means over draws. `false_reject_error_max` is the largest distance in points with ten
+examples, over sets and rates; the threshold knows how often intents occur in the training split (`frequencies`), and
+the figure without that stands beside it. With out-of-scope examples: the share let in, with the interval that the
+classifier itself gives.
 
 Usage: TURNWISE_DATA=... python -m studies.applications.intents_rates MODEL [DRAWS]
 """

@@ -1,7 +1,7 @@
 """What the classifier costs beside its encoder.
 
-`fit` of ten examples of each of CLINC150's 150 intents, embeddings cached; and messages answered a second beside the bare
-encoder on the same messages, in turns.
+`fit` of ten examples of each of CLINC150's 150 intents, embeddings cached; and messages answered a second beside the
+bare encoder on the same messages, in turns.
 
 Usage: TURNWISE_DATA=... python -m studies.applications.intents_speed MODEL
 """
@@ -34,9 +34,7 @@ def main(model: str, messages: str = str(MESSAGES)) -> None:
     encoder = load_encoder(model)
     kept = CachedEncoder(encoder)
     kept.encode(examples.texts)
-    fits = [
-        seconds(lambda: IntentClassifier(kept).fit(examples.texts, examples.labels)) for _ in range(ROUNDS)
-    ]
+    fits = [seconds(lambda: IntentClassifier(kept).fit(examples.texts, examples.labels)) for _ in range(ROUNDS)]
     classifier = IntentClassifier(encoder).fit(examples.texts, examples.labels)
     # Every third: files are sorted by intent.
     texts = list(dict.fromkeys(data.test.texts[::3]))[: int(messages)]
@@ -45,7 +43,9 @@ def main(model: str, messages: str = str(MESSAGES)) -> None:
     for _ in range(ROUNDS):
         bare.append(seconds(lambda: encoder.encode(texts)))
         whole.append(seconds(lambda: classifier.answer(texts)))
-    print(f"{len(texts) / statistics.median(whole):.0f} answers a second, bare {len(texts) / statistics.median(bare):.0f}")
+    print(
+        f"{len(texts) / statistics.median(whole):.0f} answers a second, bare {len(texts) / statistics.median(bare):.0f}"
+    )
     record(
         "applications",
         {

@@ -18,15 +18,22 @@ from turnwise.runtime import load_encoder
 Captured = pytest.CaptureFixture[str]
 WORDS = {
     "lost": ["my card is lost", "i lost my card", "card gone", "cannot find my card", "where is my card"],
-    "balance": ["what is my balance", "show the balance", "how much money do i have", "money left", "my account balance"],
+    "balance": [
+        "what is my balance",
+        "show the balance",
+        "how much money do i have",
+        "money left",
+        "my account balance",
+    ],
 }
+TEXTS = [text for texts in WORDS.values() for text in texts]
 AWAY = ["sing a song", "tell me a joke", "who won the game", "play a song", "sing another song", "a song please"]
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tiny") / "model"
-    return write_model(folder, " ".join([*sum(WORDS.values(), []), *AWAY]))
+    return write_model(folder, " ".join([*TEXTS, *AWAY]))
 
 
 @pytest.fixture
@@ -77,7 +84,9 @@ def test_evaluate_and_discover(
     assert (found["in_scope"], found["out_of_scope"]) == (10, 6)
     assert f"accuracy: {100 * found['accuracy']:.1f} %" in out
     assert "false reject: " in out
-    code, out, err = run(capsys, monkeypatch, "intents", "discover", str(fitted), str(test), "--min-size", "2", "--members")
+    code, out, err = run(
+        capsys, monkeypatch, "intents", "discover", str(fitted), str(test), "--min-size", "2", "--members"
+    )
     assert code == 0
     groups = [json.loads(line) for line in out.splitlines()]
     assert all(len(group["members"]) == group["size"] >= 2 for group in groups)
@@ -87,7 +96,7 @@ def test_evaluate_and_discover(
 def test_embed_gives_the_models_vectors(
     capsys: Captured, monkeypatch: pytest.MonkeyPatch, model: Path, examples: Path, tmp_path: Path
 ) -> None:
-    texts = sum(WORDS.values(), [])
+    texts = TEXTS
     code, out, err = run(capsys, monkeypatch, "embed", str(model), str(examples))
     assert code == 0
     rows = [json.loads(line) for line in out.splitlines()]
@@ -116,7 +125,10 @@ def test_embed_gives_the_models_vectors(
             ["intents", "fit", "{examples}", "--model", "{model}", "--out", "{tmp}/o", "--frequencies", "{examples}"],
             "holds no frequencies",
         ),
-        (["intents", "predict", "{tmp}", "{examples}"], "holds no intents. Mend: make them with 'turnwise intents fit'"),
+        (
+            ["intents", "predict", "{tmp}", "{examples}"],
+            "holds no intents. Mend: make them with 'turnwise intents fit'",
+        ),
         (["embed", "{model}", "{examples}", "--view", "side"], "there is no view 'side'. Mend: choose one of text"),
         (["embed", "{model}", "{examples}", "--out", "{tmp}/v.npy"], "is neither .parquet nor .jsonl"),
         (["embed", "{model}", "{tmp}/empty.txt"], "holds no message"),

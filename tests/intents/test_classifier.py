@@ -68,7 +68,9 @@ def test_nearest_examples_are_the_nearest(classifier: IntentClassifier) -> None:
 
 @pytest.mark.parametrize("method", ["prototypes", "knn", "logistic"])
 def test_a_saved_classifier_answers_alike(method: Any, tmp_path: Path) -> None:
-    classifier = IntentClassifier(Topics(), method=method, false_reject_rate=0.2, frequencies={"topic1": 3.0, "topic2": 1})
+    classifier = IntentClassifier(
+        Topics(), method=method, false_reject_rate=0.2, frequencies={"topic1": 3.0, "topic2": 1}
+    )
     classifier.fit(*messages(TOPICS, 6), out_of_scope=AWAY[:9], held_out=messages(TOPICS, 2, start=20)[0])
     classifier.save(tmp_path / "saved")
     again = IntentClassifier.load(tmp_path / "saved", Topics())
@@ -84,7 +86,7 @@ def test_a_saved_classifier_answers_alike(method: Any, tmp_path: Path) -> None:
 
 def test_another_models_vectors_are_refused(classifier: IntentClassifier, tmp_path: Path) -> None:
     classifier.save(tmp_path / "saved")
-    with pytest.raises(TurnwiseError, match="was made with the model 'topics'.*not with 'other'"):
+    with pytest.raises(TurnwiseError, match=r"was made with the model 'topics'.*not with 'other'"):
         IntentClassifier.load(tmp_path / "saved", Topics(name="other"))
     with pytest.raises(TurnwiseError, match="does not say where its model is"):
         IntentClassifier.load(tmp_path / "saved")
@@ -95,7 +97,10 @@ def test_another_models_vectors_are_refused(classifier: IntentClassifier, tmp_pa
     [
         (lambda folder: (folder / "intents.json").unlink(), "holds no intents"),
         (lambda folder: (folder / "intents.json").write_text("{"), "is damaged"),
-        (lambda folder: (folder / "intents.json").write_text('{"format": 7}'), "has the format 7, this version reads 1"),
+        (
+            lambda folder: (folder / "intents.json").write_text('{"format": 7}'),
+            "has the format 7, this version reads 1",
+        ),
         (lambda folder: (folder / "intents.safetensors").write_bytes(b"\0" * 40), "is damaged"),
         (lambda folder: (folder / "intents.safetensors").unlink(), "is damaged"),
     ],
@@ -121,7 +126,7 @@ def test_an_intent_is_added_without_training(method: Any) -> None:
     classifier = IntentClassifier(Topics(spread=0.7), method=method).fit(*messages(TOPICS[:7], 6))
     before = classifier.fitted
     encoder = classifier.model
-    new, labels = messages(TOPICS[7:], 20, start=50)
+    new, _ = messages(TOPICS[7:], 20, start=50)
     assert "topic7" not in classifier.predict(new).tolist()
     seen = len(encoder._model.encoded)  # type: ignore[attr-defined]
     classifier.partial_fit(*messages(TOPICS[7:], 6))
@@ -174,7 +179,7 @@ def test_readers_see_whole_states_while_it_changes() -> None:
                 assert known.examples.member.shape == (len(known.examples), len(known.examples.intents))
                 answer = classifier.answer(["topic1 77"])[0]
                 assert answer.candidates[0].intent in {*TOPICS, "extra"}
-            except Exception as error:  # Whatever it is, the test shows it.
+            except Exception as error:  # noqa: PERF203 - Whatever it is, the test shows it.
                 wrong.append(error)
                 return
 
@@ -217,7 +222,9 @@ def test_context_decides_where_the_message_does_not() -> None:
         classifier = IntentClassifier(Topics(), context_turns=turns, method="prototypes", false_reject_rate=0.0)
         classifier.fit([message for message, _ in train], [topic for _, topic in train])
         chance = classifier.predict_proba([message for message, _ in test])
-        found = np.mean([classifier.classes_[row.argmax()] == topic for row, (_, topic) in zip(chance, test, strict=True)])
+        found = np.mean(
+            [classifier.classes_[row.argmax()] == topic for row, (_, topic) in zip(chance, test, strict=True)]
+        )
         assert least <= found <= most
 
 

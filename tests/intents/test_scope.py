@@ -55,7 +55,10 @@ def test_rates_hold_for_the_frequencies_that_were_said() -> None:
     said, equal = [], []
     for draw in range(3):
         examples = examples_of(topics, 6, start=100 * draw)
-        for options, found in ((Options(method="prototypes", frequencies=frequencies), said), (Options(method="prototypes"), equal)):
+        for options, found in (
+            (Options(method="prototypes", frequencies=frequencies), said),
+            (Options(method="prototypes"), equal),
+        ):
             scope = fit(examples, options, Unlabelled(), Unlabelled()).scope
             low = Unlabelled(new.messages, new.vectors).familiarity(examples) < scope.threshold
             wide = np.array([turns[0].startswith("wide") for turns in new.messages])
