@@ -4,7 +4,8 @@ Usage: TURNWISE_DATA=... python -m studies.flagship.arms MODELS [ARM...]
 
 Rules: the start is all-MiniLM-L6-v2; the data are eleven open sets without what the benchmarks test, and no labels;
 arms have equal time; choices are made on validation splits (the last point of each arm's curve), never on test
-splits, so search arms are trained and not measured. DSTC11, Bitext and topical_chat are looked at once, with the final recipe.
+splits, so search arms are trained and not measured. DSTC11, Bitext and topical_chat are looked at once, with the
+final recipe.
 """
 
 from __future__ import annotations

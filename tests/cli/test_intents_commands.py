@@ -26,13 +26,14 @@ WORDS = {
         "my account balance",
     ],
 }
+TEXTS = [text for texts in WORDS.values() for text in texts]
 AWAY = ["sing a song", "tell me a joke", "who won the game", "play a song", "sing another song", "a song please"]
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tiny") / "model"
-    return write_model(folder, " ".join([*sum(WORDS.values(), []), *AWAY]))
+    return write_model(folder, " ".join([*TEXTS, *AWAY]))
 
 
 @pytest.fixture
@@ -95,7 +96,7 @@ def test_evaluate_and_discover(
 def test_embed_gives_the_models_vectors(
     capsys: Captured, monkeypatch: pytest.MonkeyPatch, model: Path, examples: Path, tmp_path: Path
 ) -> None:
-    texts = sum(WORDS.values(), [])
+    texts = TEXTS
     code, out, err = run(capsys, monkeypatch, "embed", str(model), str(examples))
     assert code == 0
     rows = [json.loads(line) for line in out.splitlines()]

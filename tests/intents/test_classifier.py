@@ -86,7 +86,7 @@ def test_a_saved_classifier_answers_alike(method: Any, tmp_path: Path) -> None:
 
 def test_another_models_vectors_are_refused(classifier: IntentClassifier, tmp_path: Path) -> None:
     classifier.save(tmp_path / "saved")
-    with pytest.raises(TurnwiseError, match="was made with the model 'topics'.*not with 'other'"):
+    with pytest.raises(TurnwiseError, match=r"was made with the model 'topics'.*not with 'other'"):
         IntentClassifier.load(tmp_path / "saved", Topics(name="other"))
     with pytest.raises(TurnwiseError, match="does not say where its model is"):
         IntentClassifier.load(tmp_path / "saved")
@@ -126,7 +126,7 @@ def test_an_intent_is_added_without_training(method: Any) -> None:
     classifier = IntentClassifier(Topics(spread=0.7), method=method).fit(*messages(TOPICS[:7], 6))
     before = classifier.fitted
     encoder = classifier.model
-    new, labels = messages(TOPICS[7:], 20, start=50)
+    new, _ = messages(TOPICS[7:], 20, start=50)
     assert "topic7" not in classifier.predict(new).tolist()
     seen = len(encoder._model.encoded)  # type: ignore[attr-defined]
     classifier.partial_fit(*messages(TOPICS[7:], 6))
@@ -179,7 +179,7 @@ def test_readers_see_whole_states_while_it_changes() -> None:
                 assert known.examples.member.shape == (len(known.examples), len(known.examples.intents))
                 answer = classifier.answer(["topic1 77"])[0]
                 assert answer.candidates[0].intent in {*TOPICS, "extra"}
-            except Exception as error:  # Whatever it is, the test shows it.
+            except Exception as error:  # noqa: PERF203 - Whatever it is, the test shows it.
                 wrong.append(error)
                 return
 

@@ -89,7 +89,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(TurnwiseError, match="there is no format 'xml'"):
         list(read_messages(tmp_path / "none.csv", format="xml"))
     (tmp_path / "a.csv").write_text("message,label\nhi,greet\n")
-    with pytest.raises(TurnwiseError, match="has no column 'text'.*it has message, label"):
+    with pytest.raises(TurnwiseError, match=r"has no column 'text'.*it has message, label"):
         list(read_messages(tmp_path / "a.csv"))
     (tmp_path / "b.csv").write_bytes(b"text\n\xff\xfe\n")
     with pytest.raises(TurnwiseError, match="is not UTF-8"):

@@ -135,8 +135,8 @@ def _drawn_together(
 ) -> npt.NDArray[np.floating]:
     """Own scores moved towards their mean as the variance falls with one more example.
 
-    The variance over messages is that between them plus that of single similarities over m**power: power 1 for a mean of
-    m, about 1/2 for the best of m normal ones.
+    The variance over messages is that between them plus that of single similarities over m**power: power 1 for a mean
+    of m, about 1/2 for the best of m normal ones.
     """
     now, before = (spread.between + spread.within / size**power for size in (counts, counts - 1))
     factors = np.sqrt(now / np.maximum(before, 1e-12))
