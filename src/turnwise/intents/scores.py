@@ -140,7 +140,7 @@ def _drawn_together(
     """
     now, before = (spread.between + spread.within / size**power for size in (counts, counts - 1))
     factors = np.sqrt(now / np.maximum(before, 1e-12))
-    found = scores.copy()
+    found: npt.NDArray[np.floating] = scores.copy()
     for size in np.unique(counts):
         alike = own & (counts == size)
         if alike.any():
