@@ -56,6 +56,15 @@ PUBLIC = {
         "UtteranceManipulation",
         "small_transformer",
     ],
+    "turnwise.replies": [
+        "Conversation",
+        "IndexVersion",
+        "ReplyIndex",
+        "ReplyOptions",
+        "ReplyScores",
+        "Suggestion",
+        "evaluate_replies",
+    ],
     "turnwise.training": ["Recipe", "TrainResult", "load_recipe", "recipe_names", "recipe_text", "train"],
     "turnwise.views": [
         "Consecutive",

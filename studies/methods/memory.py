@@ -7,7 +7,6 @@ Usage: python -m studies.methods.memory MODEL
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 import time
@@ -17,16 +16,10 @@ from typing import Any
 import torch
 
 from studies.figures import record
+from studies.memory import GIB, kibibytes
 from turnwise.objectives import HardNegativeContrast, small_transformer
 
 LENGTH, MINI_BATCH = 32, 64
-GIB = 2**20  # of the kibibytes in which the kernel counts
-
-
-def kibibytes(name: str) -> int:
-    found = re.search(rf"^{name}:\s+(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE)
-    assert found
-    return int(found[1])
 
 
 def load(folder: str, small: bool) -> Any:

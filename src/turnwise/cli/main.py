@@ -7,7 +7,7 @@ import sys
 import typer
 
 from turnwise import __version__
-from turnwise.cli import compare, convert, data, evaluate, export, inspect, prepare, report, templates, train
+from turnwise.cli import compare, convert, data, evaluate, export, inspect, prepare, replies, report, templates, train
 from turnwise.cli.console import console, fail
 from turnwise.errors import TurnwiseError
 
@@ -33,6 +33,7 @@ app.command("compare")(compare.compare)
 app.command("report")(report.report)
 app.add_typer(data.app, name="data")
 app.add_typer(templates.app, name="templates")
+app.add_typer(replies.app, name="replies")
 
 
 def _version(wanted: bool) -> None:

@@ -15,7 +15,7 @@ from turnwise.corpus.frequency import response_keys
 from turnwise.views.draw import Keys, buckets_of, copies, seeded
 from turnwise.views.spans import Dialogues, DialogueView, Indices, Spans
 
-__all__ = ["dialogue_rows", "drawn_rows"]
+__all__ = ["dialogue_rows", "drawn_rows", "turn_runs"]
 
 DIALOGUES_AT_A_TIME = 8_192
 """A dialogue can give many times its size in contexts."""
@@ -45,7 +45,8 @@ def _row_keys(view: DialogueView, dialogues: Dialogues, spans: Spans) -> Keys:
     return seeded(keys, 0, "reply", spans.reply - spans.start)
 
 
-def _contexts(texts: pa.Array, start: Indices, stop: Indices) -> pa.Array:
+def turn_runs(texts: pa.Array, start: Indices, stop: Indices) -> pa.Array:
+    """The texts of each run of turns as a list."""
     sizes = stop - start
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     turns = np.arange(offsets[-1]) + np.repeat(start - offsets[:-1], sizes)
@@ -67,7 +68,7 @@ def _fields(view: DialogueView) -> dict[str, Any]:
 def _filled(view: DialogueView, dialogues: Dialogues, spans: Spans, taken: Indices) -> list[pa.Array]:
     """The columns of text of the rows that are taken, and what is known of them."""
     texts = dialogues.texts if spans.contexts is None else spans.contexts
-    columns = [_contexts(texts, spans.start[taken], spans.stop[taken])]
+    columns = [turn_runs(texts, spans.start[taken], spans.stop[taken])]
     if spans.reply is not None:
         replies = dialogues.texts.take(pa.array(spans.reply[taken]))
         columns += [replies, pa.array(response_keys(replies))]
