@@ -22,6 +22,7 @@ __all__ = [
     "console",
     "count_progress",
     "fail",
+    "note",
     "parse_mapping",
     "polling",
     "share_progress",
@@ -39,6 +40,11 @@ def fail(error: TurnwiseError) -> None:
     """Say on one line what is wrong and what mends it."""
     _errors.print("[red]error:[/] ", end="")
     _errors.print(f"{error.problem}. Mend: {error.mend.rstrip('.')}", markup=False)
+
+
+def note(text: str) -> None:
+    """Say something beside the output: on standard error, so that standard output stays clean for pipes."""
+    _errors.print(text, markup=False)
 
 
 def command_line() -> str:

@@ -7,7 +7,21 @@ import sys
 import typer
 
 from turnwise import __version__
-from turnwise.cli import compare, convert, data, evaluate, export, inspect, prepare, replies, report, templates, train
+from turnwise.cli import (
+    compare,
+    convert,
+    data,
+    embed,
+    evaluate,
+    export,
+    inspect,
+    intents,
+    prepare,
+    replies,
+    report,
+    templates,
+    train,
+)
 from turnwise.cli.console import console, fail
 from turnwise.errors import TurnwiseError
 
@@ -31,9 +45,11 @@ app.command("init-config")(train.init_config)
 app.command("export")(export.export)
 app.command("compare")(compare.compare)
 app.command("report")(report.report)
+app.command("embed")(embed.embed)
 app.add_typer(data.app, name="data")
 app.add_typer(templates.app, name="templates")
 app.add_typer(replies.app, name="replies")
+app.add_typer(intents.app, name="intents")
 
 
 def _version(wanted: bool) -> None:

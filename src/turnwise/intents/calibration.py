@@ -1,0 +1,148 @@
+"""From scores to probabilities that mean what they say, and how far they are from that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "Calibration",
+    "best_threshold",
+    "expected_calibration_error",
+    "fit_calibration",
+    "probabilities",
+    "usual_slope",
+    "weighted_quantile",
+]
+
+Floats = npt.NDArray[np.floating]
+Bools = npt.NDArray[np.bool_]
+USUAL_SLOPE = 2.0
+"""The slope in units of 1/(spread of similarities between intents): a prior for the fit, and all there is when every
+intent has one example."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """logit = intercept + slope * score."""
+
+    slope: float = 1.0
+    intercept: float = 0.0
+
+    def apply(self, scores: Floats) -> Floats:
+        """Logits."""
+        return np.asarray(self.intercept + self.slope * scores)
+
+
+def probabilities(logits: Floats, multi_label: bool) -> npt.NDArray[np.float64]:
+    """One intent of all (they add up to one), or each intent for itself."""
+    logits = np.asarray(logits, np.float64)
+    if multi_label:
+        return np.asarray(0.5 * (1 + np.tanh(logits / 2)))
+    raised = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+
+def usual_slope(scores: Floats, member: Bools) -> float:
+    """What the slope is likely to be, from how far scores of other intents spread."""
+    others = scores[~member & np.isfinite(scores)]
+    return USUAL_SLOPE / max(float(others.std()), 1e-3) if len(others) > 1 else 20.0
+
+
+def fit_calibration(
+    scores: Floats, member: Bools, multi_label: bool, usual: float, weights: Floats | None = None
+) -> Calibration:
+    """The calibration that makes the true intents of left-out examples most likely.
+
+    A few examples that are all told apart would ask for an endless slope: the likelihood is weighed against a wide prior
+    around the usual one.
+
+    Args:
+        scores: A row an example, a column an intent; NaN where an example was the only one of its intent.
+        member: The true intents.
+        multi_label: Whether a message may have several.
+        usual: The usual slope.
+        weights: How much each example counts.
+    """
+    weights = np.ones(len(scores)) if weights is None else weights
+    told = np.isfinite(scores)
+    rows = told.all(axis=1) if not multi_label else told.any(axis=1)
+    scores, member, told, weights = scores[rows], member[rows], told[rows], weights[rows]
+    if not len(scores):
+        return Calibration(usual, -usual * 0.5 if multi_label else 0.0)
+    if multi_label:
+        return _fit_each(scores, member, told, weights, usual)
+    return Calibration(_fit_one(scores, member, weights, usual))
+
+
+def _fit_one(scores: Floats, member: Bools, weights: Floats, usual: float) -> float:
+    """The slope under which the true intents are likeliest, one of all."""
+    from scipy.optimize import minimize_scalar
+
+    truth = scores[member]
+
+    def loss(change: float) -> float:
+        logits = usual * np.exp(change) * scores
+        top = logits.max(axis=1, keepdims=True)
+        total = top[:, 0] + np.log(np.exp(logits - top).sum(axis=1))
+        return float(weights @ (total - usual * np.exp(change) * truth) + change**2 / 2)
+
+    return usual * float(np.exp(minimize_scalar(loss, bounds=(-4, 4), method="bounded", options={"xatol": 0.01}).x))
+
+
+def _fit_each(scores: Floats, member: Bools, told: Bools, weights: Floats, usual: float) -> Calibration:
+    """Slope and intercept under which each intent for itself is likeliest to be there or not (Platt, 1999)."""
+    from scipy.optimize import minimize
+
+    safe = np.where(told, scores, 0)
+
+    def loss(parameters: Floats) -> float:
+        logits = parameters[1] + usual * np.exp(parameters[0]) * safe
+        terms = np.where(told, np.logaddexp(0, np.where(member, -logits, logits)), 0).sum(axis=1)
+        return float(weights @ terms + parameters[0] ** 2 / 2)
+
+    found = minimize(loss, np.array([0.0, -usual / 2]), method="Nelder-Mead", options={"xatol": 0.01, "maxiter": 200}).x
+    return Calibration(usual * float(np.exp(found[0])), float(found[1]))
+
+
+def best_threshold(probability: Floats, member: Bools) -> tuple[float, float]:
+    """The threshold over all intents with the best micro F1, and that F1."""
+    told = np.isfinite(probability)
+    values, truth = probability[told], member[told]
+    order = np.argsort(-values, kind="stable")
+    right = np.cumsum(truth[order])
+    scores = 2 * right / np.maximum(np.arange(1, len(order) + 1) + truth.sum(), 1)
+    # A threshold lies between two different values only.
+    ends = np.flatnonzero(np.append(np.diff(values[order]) < 0, True))
+    best = ends[int(np.argmax(scores[ends]))]
+    low = values[order][best + 1] if best + 1 < len(order) else values[order][best]
+    return float((values[order][best] + low) / 2), float(scores[best])
+
+
+def weighted_quantile(values: Floats, weights: Floats, share: float) -> float:
+    """The value with `share` of the weight below it, between two values by their distance.
+
+    Example:
+        >>> weighted_quantile(np.array([3.0, 1.0, 2.0]), np.ones(3), 0.5)
+        2.0
+    """
+    order = np.argsort(values)
+    weights = weights[order]
+    middle = (np.cumsum(weights) - weights / 2) / weights.sum()
+    return float(np.interp(share, middle, values[order]))
+
+
+def expected_calibration_error(confidence: Floats, right: Bools, bins: int = 15) -> float:
+    """The mean distance between how sure and how often right, over bins of equal width (Guo et al., 2017).
+
+    Example:
+        >>> expected_calibration_error(np.array([0.9, 0.9]), np.array([True, False]))
+        0.4
+    """
+    place = np.minimum((np.asarray(confidence) * bins).astype(int), bins - 1)
+    counts = np.bincount(place, minlength=bins)
+    sure = np.bincount(place, weights=confidence, minlength=bins)
+    hits = np.bincount(place, weights=np.asarray(right, np.float64), minlength=bins)
+    return float(np.abs(sure - hits).sum() / max(counts.sum(), 1))
