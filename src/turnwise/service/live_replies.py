@@ -145,7 +145,7 @@ class LiveReplies:
                 [Turn(turn["speaker"], turn["text"]) for turn in record["turns"]],
                 domains=record.get("domains") or None,
             )
-            for record in {record["id"]: record for record in records}.values()
+            for record in records
         ]
         table = self._state / "adding"
         shutil.rmtree(table, ignore_errors=True)
