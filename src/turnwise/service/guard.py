@@ -24,7 +24,7 @@ from turnwise.service.keys import Buckets, KeyRing
 from turnwise.service.logs import trace_of
 from turnwise.service.metrics import Metrics
 
-__all__ = ["PUBLIC", "Guard", "json_depth"]
+__all__ = ["PUBLIC", "Guard", "too_deep"]
 
 PUBLIC = ("/", "/health/live", "/health/ready", "/openapi.json", "/docs")
 """What needs no key; beside the page's own files."""
@@ -40,22 +40,21 @@ SECURITY_HEADERS = {
 _log = logging.getLogger("turnwise.service")
 
 
-def json_depth(body: bytes, limit: int) -> int:
-    """How deep brackets nest, outside of strings; counting stops beyond the limit.
+def too_deep(body: bytes, limit: int) -> bool:
+    """Whether brackets nest deeper than a limit, outside of strings.
 
     Example:
-        >>> json_depth(b'{"a": ["[[[["]}', 10)
-        2
+        >>> too_deep(b'{"a": ["[[[["]}', 2), too_deep(b'{"a": [[]]}', 2)
+        (False, True)
     """
     if body.count(b"[") + body.count(b"{") <= limit:
-        return 0 if not body else min(limit, body.count(b"[") + body.count(b"{"))
-    depth = deepest = 0
+        return False
+    depth = 0
     for bracket in _BRACKETS.finditer(_STRINGS.sub(b"", body)):
         depth += 1 if bracket[0] in b"[{" else -1
-        deepest = max(deepest, depth)
         if depth > limit:
-            break
-    return deepest
+            return True
+    return False
 
 
 @dataclass
@@ -165,7 +164,7 @@ class Guard:
             if not message.get("more_body"):
                 break
         body = b"".join(parts)
-        if json_depth(body, self._limits.json_depth) > self._limits.json_depth:
+        if too_deep(body, self._limits.json_depth):
             raise Refused(400, "too_deep", f"JSON may be nested {self._limits.json_depth} levels deep.")
         return body
 

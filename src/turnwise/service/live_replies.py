@@ -12,6 +12,7 @@ from typing import Any
 
 from turnwise.errors import TurnwiseError
 from turnwise.replies import ReplyIndex, Suggestion
+from turnwise.replies.search import Mode
 from turnwise.runtime.protocols import Encoder, Scorer
 from turnwise.service.config import ReplyServing
 from turnwise.service.journal import Journal, locked
@@ -74,9 +75,12 @@ class LiveReplies:
                     self._index, self._seen = self._open(), stamp
         return self._index
 
-    def suggest(self, context: Sequence[str], k: int, mode: str | None, where: str | None) -> list[Suggestion]:
-        """The replies that fit a context best."""
-        return self.index.suggest(context, k, mode=mode, where=where)  # type: ignore[arg-type]
+    def suggest(
+        self, context: Sequence[str], k: int, mode: Mode | None, where: str | None
+    ) -> tuple[int, list[Suggestion]]:
+        """The replies that fit a context best, and the version of the index that they come from."""
+        index = self.index
+        return index.version.number, index.suggest(context, k, mode=mode, where=where)
 
     @property
     def pending(self) -> int:
