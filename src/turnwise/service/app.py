@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from types import FrameType
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -13,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
 from turnwise import __version__
+from turnwise.errors import TurnwiseError
 from turnwise.service.batching import Overloaded
 from turnwise.service.config import ServiceConfig
 from turnwise.service.errors import Refused, error_response
@@ -26,15 +29,16 @@ __all__ = ["create_app"]
 
 LOOK_FOR_RELOAD = 1.0
 DESCRIPTION = "Dialogue embeddings, intents with an honest out-of-scope, reply suggestion and re-ranking."
+_log = logging.getLogger("turnwise.service")
 
 
-def create_app(config: ServiceConfig, loaders: Loaders | None = None, *, load_first: bool = True) -> FastAPI:
+def create_app(config: ServiceConfig, loaders: Loaders | None = None, *, drain_on_signal: bool = False) -> FastAPI:
     """The app of a configuration; models are loaded when it starts.
 
     Args:
         config: What is served.
         loaders: How models are loaded, if not from their folders.
-        load_first: Whether the app starts only when everything is loaded; otherwise it starts at once and is not ready.
+        drain_on_signal: Whether SIGTERM first makes the app say that it is not ready, and only then stop; for uvicorn.
     """
     metrics = Metrics()
     service = Service(config, metrics, loaders or Loaders())
@@ -43,10 +47,10 @@ def create_app(config: ServiceConfig, loaders: Loaders | None = None, *, load_fi
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         buckets.append(Buckets(config.state / "rates", [key.requests_per_minute for key in config.keys]))
-        loading = asyncio.create_task(asyncio.to_thread(service.load))
-        if load_first:
-            await loading
-        watching = asyncio.create_task(_heed_wishes(service, loading))
+        await asyncio.to_thread(_load, service)
+        watching = asyncio.create_task(_heed_wishes(service))
+        if drain_on_signal:
+            _drain_before_stopping(service)
         yield
         watching.cancel()
         with suppress(asyncio.CancelledError):
@@ -73,14 +77,40 @@ def create_app(config: ServiceConfig, loaders: Loaders | None = None, *, load_fi
     return app
 
 
-async def _heed_wishes(service: Service, loading: asyncio.Task[None]) -> None:
-    await loading
+def _load(service: Service) -> None:
+    try:
+        service.load()
+    except TurnwiseError as error:
+        _log.error("not started", extra={"problem": error.problem, "mend": error.mend})
+        raise
+
+
+def _drain_before_stopping(service: Service) -> None:
+    """On SIGTERM, let balancers see that this worker is going before the server's own handler stops it."""
+    stop = signal.getsignal(signal.SIGTERM)
+    loop = asyncio.get_running_loop()
+
+    def drain(number: int, frame: FrameType | None) -> None:
+        if not callable(stop):
+            return
+        if service.draining:  # Told a second time: at once.
+            stop(number, frame)
+            return
+        service.draining = True
+        seconds = service.config.limits.drain_seconds
+        loop.call_soon_threadsafe(loop.call_later, seconds, stop, number, None)
+
+    if callable(stop):
+        signal.signal(signal.SIGTERM, drain)
+
+
+async def _heed_wishes(service: Service) -> None:
     while True:
         await asyncio.sleep(LOOK_FOR_RELOAD)
         try:
             await asyncio.to_thread(service.heed_wish)
         except Exception:
-            logging.getLogger("turnwise.service").exception("not reloaded")
+            _log.exception("not reloaded")
 
 
 def _handle_errors(app: FastAPI) -> None:
@@ -98,7 +128,8 @@ def _handle_errors(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"] if part != "body")
+        # A client names fields as it likes, even in halves of characters.
+        place = ".".join(str(part) for part in first["loc"] if part != "body").encode("utf-8", "replace").decode()
         return error_response(Refused(422, str(first["type"]), str(first["msg"]), param=place[:200] or None))
 
     @app.exception_handler(HTTPException)

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from turnwise.service.config import Batching
 
-__all__ = ["Batcher", "BatchObserver", "Overloaded", "Run"]
+__all__ = ["BatchObserver", "Batcher", "Overloaded", "Run"]
 
 Run = Callable[[str, list[Any]], Sequence[Any]]
 """A kind of work and its items to one result an item."""

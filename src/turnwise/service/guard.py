@@ -183,9 +183,7 @@ class Guard:
         work = asyncio.ensure_future(self._app(scope, replay, send))
         left = asyncio.ensure_future(receive())
         try:
-            await asyncio.wait(
-                {work, left}, timeout=self._limits.request_seconds, return_when=asyncio.FIRST_COMPLETED
-            )
+            await asyncio.wait({work, left}, timeout=self._limits.request_seconds, return_when=asyncio.FIRST_COMPLETED)
             if not work.done():
                 work.cancel()
                 await asyncio.gather(work, return_exceptions=True)

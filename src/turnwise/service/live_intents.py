@@ -57,9 +57,7 @@ class LiveIntents:
             return
         for record in run:
             known = set(self._classifier.classes_.tolist())
-            self._classifier.remove(
-                record["messages"], intents=[name for name in record["intents"] if name in known]
-            )
+            self._classifier.remove(record["messages"], intents=[name for name in record["intents"] if name in known])
 
     def answer(self, messages: Sequence[Turns], examples: int) -> list[Answer]:
         """What to do with each message."""
@@ -90,7 +88,10 @@ class LiveIntents:
 
     def add(self, examples: Sequence[tuple[Turns, Sequence[str]]]) -> int:
         """Add examples with their intents; how many there are now."""
-        record = {"do": "add", "examples": [{"turns": list(turns), "intents": list(names)} for turns, names in examples]}
+        record = {
+            "do": "add",
+            "examples": [{"turns": list(turns), "intents": list(names)} for turns, names in examples],
+        }
         self._change(record)
         return len(self._classifier.fitted.examples)
 

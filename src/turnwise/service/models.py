@@ -68,9 +68,7 @@ class QueuedEncoder:
         timeout: How long a thread waits for vectors, in seconds.
     """
 
-    def __init__(
-        self, encoder: Encoder, name: str, options: Batching, observer: BatchObserver, timeout: float
-    ) -> None:
+    def __init__(self, encoder: Encoder, name: str, options: Batching, observer: BatchObserver, timeout: float) -> None:
         self._encoder = encoder
         self._timeout = timeout
         self.batcher = Batcher(name, self._run, options, observer)

@@ -58,15 +58,15 @@ async def suggest(asked: SuggestRequest, request: Request, using: Using) -> Resp
     replies = _replies(using)
     check_texts(service_of(request).config.limits, [asked.context], "context")
     try:
-        version, found = await run_in_threadpool(
-            replies.suggest, asked.context, asked.k, asked.mode, _condition(asked)
-        )
+        version, found = await run_in_threadpool(replies.suggest, asked.context, asked.k, asked.mode, _condition(asked))
     except TurnwiseError as error:
         raise Refused(422, "no_such_search", f"{error.problem}: {error.mend}.") from error
     return json_answer({"version": version, "replies": [_shown(suggestion) for suggestion in found]})
 
 
-@router.post("/v1/replies/conversations", status_code=202, response_model=Pending, dependencies=[needs("replies:write")])
+@router.post(
+    "/v1/replies/conversations", status_code=202, response_model=Pending, dependencies=[needs("replies:write")]
+)
 async def add(asked: AddConversations, request: Request, using: Using) -> Response:
     """Accept conversations. They are on disk when this answers, and searched after the next round of indexing."""
     replies = _replies(using)

@@ -17,8 +17,7 @@ from turnwise.service.schemas.common import ErrorShape
 __all__ = ["ERRORS", "Using", "check_texts", "json_answer", "needs", "service_of", "turns_of"]
 
 ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": ErrorShape}
-    for status in (400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 503, 504)
+    status: {"model": ErrorShape} for status in (400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 503, 504)
 }
 _bearer = HTTPBearer(auto_error=False, description="An API key of the service.")
 
@@ -72,5 +71,3 @@ def check_texts(limits: Limits, items: Sequence[str | Sequence[str]], param: str
 def json_answer(content: Any, status: int = 200) -> Response:
     """JSON by orjson, numpy's numbers included: vectors would take longer to print than to compute otherwise."""
     return Response(orjson.dumps(content, option=orjson.OPT_SERIALIZE_NUMPY), status, media_type="application/json")
-
-
