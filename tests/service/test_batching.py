@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turnwise.service.batching import Batcher, Overloaded
+from turnwise.service.batching import Batcher, OverloadedError
 from turnwise.service.config import Batching
 
 
@@ -110,7 +110,7 @@ def test_a_full_queue_refuses_and_says_when() -> None:
     running = batcher.submit("a", ["1"], [64])
     assert gate.started.wait(5)
     waiting = batcher.submit("a", ["2"], [60])
-    with pytest.raises(Overloaded) as refused:
+    with pytest.raises(OverloadedError) as refused:
         batcher.submit("a", ["3"], [5])
     assert refused.value.retry_after >= 1
     assert seen.drops == ["overloaded"]

@@ -48,9 +48,7 @@ def serve(
         from turnwise.service.run import serve as run
 
         found = load_config(config)
-        note(
-            f"Serving {found.model.called} on http://{found.host}:{found.port}/ ({found.workers} workers); end it with Ctrl+C."
-        )
+        note(f"Serving {found.model.called} on http://{found.host}:{found.port}/; end it with Ctrl+C.")
         run(config)
 
 

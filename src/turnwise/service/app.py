@@ -16,9 +16,9 @@ from starlette.middleware.cors import CORSMiddleware
 
 from turnwise import __version__
 from turnwise.errors import TurnwiseError
-from turnwise.service.batching import Overloaded
+from turnwise.service.batching import OverloadedError
 from turnwise.service.config import ServiceConfig
-from turnwise.service.errors import Refused, error_response
+from turnwise.service.errors import RefusedError, error_response
 from turnwise.service.guard import Guard
 from turnwise.service.keys import Buckets
 from turnwise.service.metrics import Metrics
@@ -116,13 +116,13 @@ async def _heed_wishes(service: Service) -> None:
 def _handle_errors(app: FastAPI) -> None:
     """Every error in the one shape."""
 
-    @app.exception_handler(Refused)
-    async def refused(_: Request, error: Refused) -> Response:
+    @app.exception_handler(RefusedError)
+    async def refused(_: Request, error: RefusedError) -> Response:
         return error_response(error)
 
-    @app.exception_handler(Overloaded)
-    async def overloaded(_: Request, error: Overloaded) -> Response:
-        full = Refused(429, "overloaded", "Too much waits already; try again.", retry_after=error.retry_after)
+    @app.exception_handler(OverloadedError)
+    async def overloaded(_: Request, error: OverloadedError) -> Response:
+        full = RefusedError(429, "overloaded", "Too much waits already; try again.", retry_after=error.retry_after)
         return error_response(full)
 
     @app.exception_handler(RequestValidationError)
@@ -130,12 +130,12 @@ def _handle_errors(app: FastAPI) -> None:
         first = error.errors()[0]
         # A client names fields as it likes, even in halves of characters.
         place = ".".join(str(part) for part in first["loc"] if part != "body").encode("utf-8", "replace").decode()
-        return error_response(Refused(422, str(first["type"]), str(first["msg"]), param=place[:200] or None))
+        return error_response(RefusedError(422, str(first["type"]), str(first["msg"]), param=place[:200] or None))
 
     @app.exception_handler(HTTPException)
     async def http(_: Request, error: HTTPException) -> Response:
         said = {404: ("not_found", "There is nothing here."), 405: ("wrong_method", "Not by this method.")}
         code, message = said.get(error.status_code, ("bad_request", "The request could not be read."))
-        answer = error_response(Refused(error.status_code, code, message))
+        answer = error_response(RefusedError(error.status_code, code, message))
         answer.headers.update(error.headers or {})
         return answer

@@ -1,7 +1,7 @@
 """Texts of many requests in one run of the model: one bounded queue and one thread a model.
 
-A batch starts when enough tokens wait or the oldest request has waited long enough. A request that is larger than a batch
-is computed in several, and others come in between. What nobody waits for any more is not computed.
+A batch starts when enough tokens wait or the oldest request has waited long enough. A request that is larger than a
+batch is computed in several, and others come in between. What nobody waits for any more is not computed.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Any, Protocol
 
 from turnwise.service.config import Batching
 
-__all__ = ["BatchObserver", "Batcher", "Overloaded", "Run"]
+__all__ = ["BatchObserver", "Batcher", "OverloadedError", "Run"]
 
 Run = Callable[[str, list[Any]], Sequence[Any]]
 """A kind of work and its items to one result an item."""
 
 
-class Overloaded(Exception):
+class OverloadedError(Exception):
     """Too much waits already.
 
     Args:
@@ -107,7 +107,7 @@ class Batcher:
             sizes: How many tokens each has.
 
         Raises:
-            Overloaded: If there is no room.
+            OverloadedError: If there is no room.
         """
         job = _Job(kind, list(items), list(sizes), time.monotonic())
         if not job.items:
@@ -119,7 +119,7 @@ class Batcher:
             # An empty queue takes everything: a request may be larger than the queue, and shall not wait forever.
             if self._tokens and self._tokens + job.left > self._options.max_queue_tokens:
                 self._observer.dropped(self.name, "overloaded")
-                raise Overloaded(self._seconds_to_wait())
+                raise OverloadedError(self._seconds_to_wait())
             self._jobs.append(job)
             self._count(job.left)
             self._changed.notify()

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 from starlette.responses import Response
 
-__all__ = ["Refused", "error_body", "error_response"]
+__all__ = ["RefusedError", "error_body", "error_response"]
 
 TYPES = {
     400: "invalid_request_error",
@@ -25,7 +25,7 @@ TYPES = {
 }
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """A request that is not carried out, and what its client is told.
 
     Args:
@@ -56,7 +56,7 @@ def error_body(status: int, code: str, message: str, param: str | None = None) -
     }
 
 
-def error_response(refused: Refused) -> Response:
+def error_response(refused: RefusedError) -> Response:
     """The answer to a request that was refused."""
     content = orjson.dumps(error_body(refused.status, refused.code, refused.message, refused.param))
     return Response(content, refused.status, refused.headers, "application/json")

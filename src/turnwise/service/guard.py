@@ -19,7 +19,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from turnwise.service.config import KeyEntry, ServiceConfig
-from turnwise.service.errors import Refused, error_response
+from turnwise.service.errors import RefusedError, error_response
 from turnwise.service.keys import Buckets, KeyRing
 from turnwise.service.logs import trace_of
 from turnwise.service.metrics import Metrics
@@ -108,18 +108,22 @@ class Guard:
             passage.body = await self._body(scope, receive)
             scope.setdefault("state", {})["key"] = passage.key
             await self._carry_out(scope, receive, answer, passage)
-        except Refused as refused:
+        except RefusedError as refused:
             await self._refuse(refused, scope, receive, answer, passage)
-        except _Left:
+        except _ClientLeftError:
             passage.status = 499
         except Exception as error:
             _log.error("failed", extra={"request_id": passage.request_id, "trace": trace_of(error)})
-            failed = Refused(500, "internal_error", "Something went wrong; the request id tells the operator what.")
+            failed = RefusedError(
+                500, "internal_error", "Something went wrong; the request id tells the operator what."
+            )
             await self._refuse(failed, scope, receive, answer, passage)
         finally:
             self._record(scope, passage)
 
-    async def _refuse(self, refused: Refused, scope: Scope, receive: Receive, send: Send, passage: _Passage) -> None:
+    async def _refuse(
+        self, refused: RefusedError, scope: Scope, receive: Receive, send: Send, passage: _Passage
+    ) -> None:
         self._metrics.refused.labels(refused.code).inc()
         if not passage.status:
             await error_response(refused)(scope, receive, send)
@@ -132,19 +136,19 @@ class Guard:
             return
         scheme, _, key = Headers(scope=scope).get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not key.strip():
-            raise Refused(401, "missing_key", "Send a key as: Authorization: Bearer KEY.")
+            raise RefusedError(401, "missing_key", "Send a key as: Authorization: Bearer KEY.")
         found = self._keys.find(key.strip())
         if found is None:
-            raise Refused(401, "wrong_key", "This key is not known.")
+            raise RefusedError(401, "wrong_key", "This key is not known.")
         place, passage.key = found
         seconds = self._buckets().take(place)
         if seconds:
-            raise Refused(429, "rate_limit", "This key's rate is used up.", retry_after=ceil(seconds))
+            raise RefusedError(429, "rate_limit", "This key's rate is used up.", retry_after=ceil(seconds))
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         """The whole body, if it is not too large, too deep or too slow."""
         limit = self._limits.body_bytes
-        too_large = Refused(413, "too_large", f"A request may have {limit} bytes.")
+        too_large = RefusedError(413, "too_large", f"A request may have {limit} bytes.")
         length = Headers(scope=scope).get("content-length", "0")
         if length.isdigit() and int(length) > limit:
             raise too_large
@@ -154,9 +158,9 @@ class Guard:
             try:
                 message = await asyncio.wait_for(receive(), max(0.0, deadline - time.monotonic()))
             except asyncio.TimeoutError:
-                raise Refused(408, "slow_body", "The request did not arrive in time.") from None
+                raise RefusedError(408, "slow_body", "The request did not arrive in time.") from None
             if message["type"] == "http.disconnect":
-                raise _Left
+                raise _ClientLeftError
             parts.append(message.get("body", b""))
             size += len(parts[-1])
             if size > limit:
@@ -165,7 +169,7 @@ class Guard:
                 break
         body = b"".join(parts)
         if too_deep(body, self._limits.json_depth):
-            raise Refused(400, "too_deep", f"JSON may be nested {self._limits.json_depth} levels deep.")
+            raise RefusedError(400, "too_deep", f"JSON may be nested {self._limits.json_depth} levels deep.")
         return body
 
     async def _carry_out(self, scope: Scope, receive: Receive, send: Send, passage: _Passage) -> None:
@@ -188,8 +192,8 @@ class Guard:
                 work.cancel()
                 await asyncio.gather(work, return_exceptions=True)
                 if left.done():
-                    raise _Left
-                raise Refused(504, "timeout", f"No answer within {self._limits.request_seconds:g} s.")
+                    raise _ClientLeftError
+                raise RefusedError(504, "timeout", f"No answer within {self._limits.request_seconds:g} s.")
             await work
         finally:
             for task in (work, left):
@@ -215,5 +219,5 @@ class Guard:
         _log.info("request", extra=extra)
 
 
-class _Left(Exception):
+class _ClientLeftError(Exception):
     """The client has gone."""

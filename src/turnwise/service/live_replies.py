@@ -17,14 +17,14 @@ from turnwise.runtime.protocols import Encoder, Scorer
 from turnwise.service.config import ReplyServing
 from turnwise.service.journal import Journal, locked
 
-__all__ = ["LiveReplies", "TooManyPending"]
+__all__ = ["LiveReplies", "TooManyPendingError"]
 
 MANIFEST = "index.json"
 MOST_VERSIONS, KEPT_VERSIONS = 40, 20
 """Each round of additions makes a version of the index; of many, the oldest go."""
 
 
-class TooManyPending(Exception):
+class TooManyPendingError(Exception):
     """More conversations wait than allowed."""
 
 
@@ -91,12 +91,12 @@ class LiveReplies:
         """Accept conversations: they are on disk when this returns; how many wait now.
 
         Raises:
-            TooManyPending: If too many wait already.
+            TooManyPendingError: If too many wait already.
         """
         with self._pending.writing():
             waiting = self.pending + len(dialogues)
             if waiting > self._options.max_pending:
-                raise TooManyPending
+                raise TooManyPendingError
             self._pending.append(list(dialogues))
             return waiting
 

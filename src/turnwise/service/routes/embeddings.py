@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from fastapi import APIRouter, Request, Response
 
-from turnwise.service.errors import Refused
+from turnwise.service.errors import RefusedError
 from turnwise.service.routes.shared import ERRORS, Using, check_texts, json_answer, needs, service_of, turns_of
 from turnwise.service.schemas.embeddings import EmbeddingRequest, EmbeddingResponse
 
@@ -21,11 +21,11 @@ def _items(asked: EmbeddingRequest) -> tuple[str, list[Any]]:
     """What kind of vectors, and of what."""
     items = [asked.input] if isinstance(asked.input, str) else list(asked.input)
     if not items:
-        raise Refused(422, "no_input", "There is nothing to embed.", param="input")
+        raise RefusedError(422, "no_input", "There is nothing to embed.", param="input")
     if asked.input_type == "query":
         return "query", [turns_of(item) for item in items]
     if not all(isinstance(item, str) for item in items):
-        raise Refused(422, "conversation", "Only queries can be conversations.", param="input_type")
+        raise RefusedError(422, "conversation", "Only queries can be conversations.", param="input_type")
     return asked.input_type or "meaning", items
 
 
@@ -36,9 +36,9 @@ async def embed(asked: EmbeddingRequest, request: Request, using: Using) -> Resp
     check_texts(service_of(request).config.limits, items, "input")
     encoder = using.encoder
     if asked.model != encoder.name:
-        raise Refused(404, "model_not_found", "This model is not served; see /v1/models.", param="model")
+        raise RefusedError(404, "model_not_found", "This model is not served; see /v1/models.", param="model")
     if asked.dimensions not in (None, encoder.dimension):
-        raise Refused(422, "dimensions", f"The model has {encoder.dimension} dimensions.", param="dimensions")
+        raise RefusedError(422, "dimensions", f"The model has {encoder.dimension} dimensions.", param="dimensions")
     vectors, tokens = await encoder.vectors(kind, items)
     rows: list[Any] = list(np.ascontiguousarray(vectors, "<f4"))
     if asked.encoding_format == "base64":

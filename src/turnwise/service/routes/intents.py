@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from turnwise.errors import TurnwiseError
-from turnwise.service.errors import Refused
+from turnwise.service.errors import RefusedError
 from turnwise.service.live_intents import LiveIntents
 from turnwise.service.resources import Resources
 from turnwise.service.routes.shared import ERRORS, Using, check_texts, json_answer, needs, service_of, turns_of
@@ -29,7 +29,7 @@ router = APIRouter(tags=["intents"], responses=ERRORS)
 
 def _intents(using: Resources) -> LiveIntents:
     if using.intents is None:
-        raise Refused(404, "not_served", "No intents are served.")
+        raise RefusedError(404, "not_served", "No intents are served.")
     return using.intents
 
 
@@ -57,7 +57,7 @@ async def examples(intent: str, using: Using) -> Response:
     """The examples of one intent."""
     found = await run_in_threadpool(_intents(using).examples, intent)
     if not found:
-        raise Refused(404, "no_such_intent", "This intent is not known.", param="intent")
+        raise RefusedError(404, "no_such_intent", "This intent is not known.", param="intent")
     return json_answer({"intent": intent, "examples": found})
 
 
@@ -68,7 +68,7 @@ async def add(asked: AddExamples, request: Request, using: Using) -> Response:
     check_texts(service_of(request).config.limits, [example.message for example in asked.examples], "examples")
     labelled = [(turns_of(example.message), turns_of(example.intent)) for example in asked.examples]
     if not intents.multi_label and any(len(names) > 1 for _, names in labelled):
-        raise Refused(422, "several_intents", "A message has one intent here.", param="examples")
+        raise RefusedError(422, "several_intents", "A message has one intent here.", param="examples")
     try:
         return json_answer({"examples": await run_in_threadpool(intents.add, labelled)})
     except TurnwiseError as error:
@@ -91,4 +91,4 @@ def _refuse(error: TurnwiseError) -> NoReturn:
     """What the intents say of a wrong change holds names of intents and rules, no paths."""
     missing = error.problem.startswith("there is no intent")
     status, code = (404, "no_such_intent") if missing else (409, "impossible_change")
-    raise Refused(status, code, f"{error.problem}: {error.mend}.") from error
+    raise RefusedError(status, code, f"{error.problem}: {error.mend}.") from error

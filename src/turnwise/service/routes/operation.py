@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from turnwise import __version__
-from turnwise.service.errors import Refused
+from turnwise.service.errors import RefusedError
 from turnwise.service.routes.shared import ERRORS, Using, json_answer, needs, service_of
 
 __all__ = ["router"]
@@ -25,7 +25,7 @@ async def live() -> Response:
 async def ready(request: Request) -> Response:
     """Whether requests can be sent here; not while models load or the worker drains."""
     if not service_of(request).ready:
-        raise Refused(503, "not_ready", "Not ready.", retry_after=1)
+        raise RefusedError(503, "not_ready", "Not ready.", retry_after=1)
     return json_answer({"status": "ready"})
 
 

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 from fastapi import APIRouter, Response
 
-from turnwise.service.errors import Refused
+from turnwise.service.errors import RefusedError
 
 __all__ = ["router"]
 
@@ -37,5 +37,5 @@ async def page() -> Response:
 async def part(name: str) -> Response:
     """A file of the page."""
     if name not in TYPES:
-        raise Refused(404, "not_found", "There is nothing here.")
+        raise RefusedError(404, "not_found", "There is nothing here.")
     return _file(name)

@@ -10,8 +10,8 @@ from starlette.concurrency import run_in_threadpool
 
 from turnwise.errors import TurnwiseError
 from turnwise.replies import Suggestion
-from turnwise.service.errors import Refused
-from turnwise.service.live_replies import LiveReplies, TooManyPending
+from turnwise.service.errors import RefusedError
+from turnwise.service.live_replies import LiveReplies, TooManyPendingError
 from turnwise.service.resources import Resources
 from turnwise.service.routes.shared import ERRORS, Using, check_texts, json_answer, needs, service_of
 from turnwise.service.schemas.replies import AddConversations, Pending, SuggestRequest, SuggestResponse
@@ -23,7 +23,7 @@ router = APIRouter(tags=["replies"], responses=ERRORS)
 
 def _replies(using: Resources) -> LiveReplies:
     if using.replies is None:
-        raise Refused(404, "not_served", "No replies are served.")
+        raise RefusedError(404, "not_served", "No replies are served.")
     return using.replies
 
 
@@ -60,7 +60,7 @@ async def suggest(asked: SuggestRequest, request: Request, using: Using) -> Resp
     try:
         version, found = await run_in_threadpool(replies.suggest, asked.context, asked.k, asked.mode, _condition(asked))
     except TurnwiseError as error:
-        raise Refused(422, "no_such_search", f"{error.problem}: {error.mend}.") from error
+        raise RefusedError(422, "no_such_search", f"{error.problem}: {error.mend}.") from error
     return json_answer({"version": version, "replies": [_shown(suggestion) for suggestion in found]})
 
 
@@ -76,6 +76,8 @@ async def add(asked: AddConversations, request: Request, using: Using) -> Respon
     records = [conversation.model_dump() for conversation in asked.conversations]
     try:
         pending = await run_in_threadpool(replies.add, records)
-    except TooManyPending:
-        raise Refused(429, "too_many_pending", "Too many conversations wait to be indexed.", retry_after=10) from None
+    except TooManyPendingError:
+        raise RefusedError(
+            429, "too_many_pending", "Too many conversations wait to be indexed.", retry_after=10
+        ) from None
     return json_answer({"accepted": len(records), "pending": pending}, 202)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from fastapi import APIRouter, Request, Response
 
-from turnwise.service.errors import Refused
+from turnwise.service.errors import RefusedError
 from turnwise.service.resources import Resources
 from turnwise.service.routes.shared import ERRORS, Using, check_texts, json_answer, needs, service_of, turns_of
 from turnwise.service.schemas.rerank import CohereRequest, CohereResponse, TeiRequest, TeiResult
@@ -28,7 +28,7 @@ async def _scores(
     check_texts(limits, [query], "query")
     check_texts(limits, texts, "texts")
     if using.scorer is None:
-        raise Refused(404, "not_served", "No re-ranker is served.")
+        raise RefusedError(404, "not_served", "No re-ranker is served.")
     scores = await using.scorer.scores(turns_of(query), texts)
     if raw and using.scorer.bounded:
         inside = np.clip(scores, 1e-12, 1 - 1e-12)
@@ -51,7 +51,7 @@ async def rerank(asked: TeiRequest, request: Request, using: Using) -> Response:
 async def rerank_documents(asked: CohereRequest, request: Request, using: Using) -> Response:
     """Put documents in order of how well they answer a message or a conversation."""
     if using.scorer is not None and asked.model not in (None, using.scorer.name):
-        raise Refused(404, "model_not_found", "This model is not served; see /v1/models.", param="model")
+        raise RefusedError(404, "model_not_found", "This model is not served; see /v1/models.", param="model")
     texts = [document if isinstance(document, str) else document.text for document in asked.documents]
     scores = await _scores(request, using, asked.query, texts, raw=False)
     results: list[dict[str, Any]] = []

@@ -10,7 +10,7 @@ from fastapi import Depends, Request, Response
 from fastapi.security import HTTPBearer
 
 from turnwise.service.config import Limits, Scope
-from turnwise.service.errors import Refused
+from turnwise.service.errors import RefusedError
 from turnwise.service.resources import Resources, Service
 from turnwise.service.schemas.common import ErrorShape
 
@@ -28,9 +28,9 @@ def needs(scope: Scope) -> Any:
     async def check(request: Request, _shown: Annotated[Any, Depends(_bearer)] = None) -> None:
         key = request.scope["state"].get("key")
         if key is None and service_of(request).config.keys:
-            raise Refused(401, "missing_key", "Send a key as: Authorization: Bearer KEY.")
+            raise RefusedError(401, "missing_key", "Send a key as: Authorization: Bearer KEY.")
         if key is not None and scope not in key.scopes:
-            raise Refused(403, "beyond_scope", f"This key has no scope {scope!r}.")
+            raise RefusedError(403, "beyond_scope", f"This key has no scope {scope!r}.")
 
     return Depends(check)
 
@@ -44,7 +44,7 @@ def service_of(request: Request) -> Service:
 async def _resources(request: Request) -> Resources:
     found = service_of(request).resources
     if found is None:
-        raise Refused(503, "not_ready", "The models are still being loaded.", retry_after=5)
+        raise RefusedError(503, "not_ready", "The models are still being loaded.", retry_after=5)
     return found
 
 
@@ -59,13 +59,13 @@ def turns_of(message: str | Sequence[str]) -> list[str]:
 def check_texts(limits: Limits, items: Sequence[str | Sequence[str]], param: str) -> None:
     """Refuse too many texts, too long texts and too long conversations."""
     if len(items) > limits.texts:
-        raise Refused(422, "too_many", f"At most {limits.texts} are taken at once.", param=param)
+        raise RefusedError(422, "too_many", f"At most {limits.texts} are taken at once.", param=param)
     for item in items:
         turns = turns_of(item)
         if len(turns) > limits.turns:
-            raise Refused(422, "too_many_turns", f"A conversation may have {limits.turns} turns.", param=param)
+            raise RefusedError(422, "too_many_turns", f"A conversation may have {limits.turns} turns.", param=param)
         if any(len(turn) > limits.characters for turn in turns):
-            raise Refused(422, "too_long", f"A text may have {limits.characters} characters.", param=param)
+            raise RefusedError(422, "too_long", f"A text may have {limits.characters} characters.", param=param)
 
 
 def json_answer(content: Any, status: int = 200) -> Response:
