@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from turnwise.replies.search import Mode
 from turnwise.runtime.protocols import Encoder, Scorer
 from turnwise.service.config import ReplyServing
 from turnwise.service.journal import Journal, locked
+from turnwise.service.logs import trace_of
 
 __all__ = ["LiveReplies", "TooManyPendingError"]
 
@@ -31,8 +31,8 @@ class TooManyPendingError(Exception):
 class LiveReplies:
     """An index of replies, and a journal of conversations that are still to be indexed.
 
-    One process at a time indexes, for all; the others see it when the index's manifest changes. Indexing is idempotent, so
-    a process that is killed while it indexes loses nothing: another does it again.
+    One process at a time indexes, for all; the others see it when the index's manifest changes. Indexing is idempotent,
+    so a process that is killed while it indexes loses nothing: another does it again.
 
     Args:
         options: Where the index is, and how often it grows.
@@ -113,12 +113,13 @@ class LiveReplies:
 
     def _loop(self) -> None:
         while not self._stop.wait(self._options.add_every_seconds):
-            try:
-                self.index_pending()
-            except Exception as error:
-                # What is pending stays on disk, and the next round tries again. The message could hold users' text.
-                logging.getLogger("turnwise.service").error("indexing failed", extra={"kind": type(error).__name__})
-                time.sleep(self._options.add_every_seconds)
+            self._round()
+
+    def _round(self) -> None:
+        try:
+            self.index_pending()
+        except Exception as error:  # What is pending stays on disk, and the next round tries again.
+            logging.getLogger("turnwise.service").error("indexing failed", extra={"trace": trace_of(error)})
 
     def index_pending(self) -> int:
         """Index what is pending, unless another process does; how many conversations were."""

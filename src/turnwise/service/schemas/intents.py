@@ -133,8 +133,8 @@ class RemoveExamples(Asked):
         extra="forbid", json_schema_extra={"examples": [{"messages": ["my card is gone"], "intents": []}]}
     )
 
-    messages: list[Text | Turns] = []
-    intents: list[Name] = []
+    messages: list[Text | Turns] = Field(default_factory=list)
+    intents: list[Name] = Field(default_factory=list)
 
 
 class Changed(Answered):
