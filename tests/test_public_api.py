@@ -80,6 +80,7 @@ PUBLIC = {
         "Suggestion",
         "evaluate_replies",
     ],
+    "turnwise.service": ["ServiceConfig", "config_text", "load_config"],
     "turnwise.training": ["Recipe", "TrainResult", "load_recipe", "recipe_names", "recipe_text", "train"],
     "turnwise.views": [
         "Consecutive",

@@ -19,6 +19,7 @@ from turnwise.cli import (
     prepare,
     replies,
     report,
+    serve,
     templates,
     train,
 )
@@ -46,6 +47,7 @@ app.command("export")(export.export)
 app.command("compare")(compare.compare)
 app.command("report")(report.report)
 app.command("embed")(embed.embed)
+app.command("serve")(serve.serve)
 app.add_typer(data.app, name="data")
 app.add_typer(templates.app, name="templates")
 app.add_typer(replies.app, name="replies")

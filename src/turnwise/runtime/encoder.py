@@ -86,6 +86,12 @@ class SentenceTransformerEncoder:
         limit = self.model.get_max_seq_length() or 512
         return self._format.apply(context, lambda text: len(tokenizer.tokenize(text)), limit, tokenizer.sep_token)
 
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens of each text the model reads."""
+        limit = self.model.get_max_seq_length() or 512
+        tokens = self.model.tokenizer(list(texts), truncation=True, max_length=limit) if texts else {"input_ids": []}
+        return [len(ids) for ids in tokens["input_ids"]]
+
     def _run(self, encode: Any, texts: Sequence[str]) -> Vectors:
         import torch
 

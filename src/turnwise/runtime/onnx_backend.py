@@ -89,6 +89,10 @@ class _Session:
     def length(self, text: str) -> int:
         return len(self.tokenizer.tokenize(text))
 
+    def counts(self, texts: Sequence[str]) -> list[int]:
+        tokens = self.tokenizer(list(texts), truncation=True, max_length=self.spec.max_length)
+        return [len(ids) for ids in tokens["input_ids"]]
+
     def run(self, first: Sequence[str], second: Sequence[str] | None, output: str, batch_size: int) -> Vectors:
         """An output of the graph for each text or pair; those of one length share a batch."""
         tokens = self.tokenizer(
@@ -146,6 +150,10 @@ class OnnxEncoder:
         session = self._session
         return self._format.apply(context, session.length, session.spec.max_length, session.tokenizer.sep_token)
 
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens of each text the model reads."""
+        return self._session.counts(texts) if texts else []
+
     def _run(self, texts: Sequence[str], view: View) -> Vectors:
         spec = self._session.spec
         output = view if view in spec.outputs else "meaning"
@@ -183,6 +191,11 @@ class OnnxScorer:
         self.name = folder.resolve().name
         self.fingerprint = folder_fingerprint(folder)
         self.languages = frozenset(self._session.spec.languages)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether scores are between 0 and 1."""
+        return self._session.spec.sigmoid
 
     def score(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
         """The network's output for each reply; room is left for the longest of them."""

@@ -66,6 +66,11 @@ class CrossEncoderScorer:
         self._batch_size = batch_size
         self._bf16 = bf16
 
+    @property
+    def bounded(self) -> bool:
+        """Whether scores are between 0 and 1."""
+        return type(self.model.activation_fn).__name__ == "Sigmoid"
+
     def score(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
         """The network's output for each reply; room is left for the longest of them."""
         import torch

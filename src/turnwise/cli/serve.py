@@ -1,0 +1,67 @@
+"""`turnwise serve`: embeddings, intents, replies and re-ranking over HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from turnwise.cli.console import console, note
+from turnwise.errors import TurnwiseError
+
+__all__ = ["serve"]
+
+
+def serve(
+    config: Path | None = typer.Argument(None, help="The configuration file; see --init."),
+    init: bool = typer.Option(False, "--init", help="Print a commented configuration, and do no more."),
+    new_key: str | None = typer.Option(None, help="Make an API key of this name, and do no more."),
+    check: bool = typer.Option(False, "--check", help="Check the configuration, and do no more."),
+) -> None:
+    """Serve models, intents and replies over HTTP, with a web page at / to try them.
+
+    [bold]Examples[/]
+
+    turnwise serve --init > config.yaml
+
+    turnwise serve --new-key website
+
+    turnwise serve config.yaml
+    """
+    if init:
+        from turnwise.service.config import config_text
+
+        typer.echo(config_text(), nl=False)
+    elif new_key is not None:
+        _print_key(new_key)
+    elif config is None:
+        raise TurnwiseError("no configuration is named", "write one with: turnwise serve --init > config.yaml")
+    elif check:
+        from turnwise.service.config import load_config
+        from turnwise.service.run import check_folders
+
+        found = load_config(config)
+        check_folders(found)
+        console.print(f"{config} is fine. Start it with: turnwise serve {config}", markup=False)
+    else:
+        from turnwise.service.config import load_config
+        from turnwise.service.run import serve as run
+
+        found = load_config(config)
+        note(f"Serving {found.model.called} on http://{found.host}:{found.port}/; end it with Ctrl+C.")
+        run(config)
+
+
+def _print_key(name: str) -> None:
+    """The key once, for its user; its hash for the configuration."""
+    from turnwise.service.config import KeyEntry
+    from turnwise.service.keys import hashed, new_key
+
+    key = new_key()
+    try:
+        entry = KeyEntry(name=name, hash=hashed(key), scopes=frozenset(["embeddings"]))
+    except ValueError as error:
+        raise TurnwiseError(f"{name!r} is no name for a key", "use letters, digits, '.', '_' and '-'") from error
+    note("The key is shown this once; give it to its user. The entry below goes into the configuration, under keys.")
+    console.print(f"key: {key}", markup=False)
+    typer.echo(f"- name: {entry.name}\n  hash: {entry.hash}\n  scopes: [embeddings, rerank, intents, replies]")

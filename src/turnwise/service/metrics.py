@@ -1,0 +1,61 @@
+"""What Prometheus is told; with several worker processes, the sum of all."""
+
+from __future__ import annotations
+
+import os
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+__all__ = ["Metrics"]
+
+SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
+SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+
+
+class Metrics:
+    """The measurements of one service."""
+
+    def __init__(self) -> None:
+        self._registry = registry = CollectorRegistry()
+        self.requests = Counter(
+            "turnwise_requests", "Answered requests.", ["route", "method", "status"], registry=registry
+        )
+        self.seconds = Histogram(
+            "turnwise_request_seconds", "Time to answer.", ["route"], buckets=SECONDS, registry=registry
+        )
+        self.tokens = Counter("turnwise_tokens", "Tokens computed.", ["model"], registry=registry)
+        self.batches = Histogram("turnwise_batch_items", "Items a batch.", ["model"], buckets=SIZES, registry=registry)
+        self.batch_seconds = Histogram(
+            "turnwise_batch_seconds", "Time to compute a batch.", ["model"], buckets=SECONDS, registry=registry
+        )
+        self.waiting = Gauge(
+            "turnwise_queue_tokens", "Tokens that wait.", ["model"], registry=registry, multiprocess_mode="livesum"
+        )
+        self.drops = Counter(
+            "turnwise_dropped_jobs", "Refused or left before computed.", ["model", "reason"], registry=registry
+        )
+        self.refused = Counter("turnwise_refused_requests", "Refused requests.", ["code"], registry=registry)
+
+    def batch(self, model: str, items: int, tokens: int, seconds: float) -> None:
+        """A batch was computed."""
+        self.batches.labels(model).observe(items)
+        self.batch_seconds.labels(model).observe(seconds)
+        self.tokens.labels(model).inc(tokens)
+
+    def queued(self, model: str, tokens: int) -> None:
+        """So many tokens wait."""
+        self.waiting.labels(model).set(tokens)
+
+    def dropped(self, model: str, reason: str) -> None:
+        """A request was refused, or left before it was computed."""
+        self.drops.labels(model, reason).inc()
+
+    def text(self) -> bytes:
+        """All of it in Prometheus' format."""
+        if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+            from prometheus_client.multiprocess import MultiProcessCollector
+
+            shared = CollectorRegistry()
+            MultiProcessCollector(shared)  # type: ignore[no-untyped-call]
+            return generate_latest(shared)
+        return generate_latest(self._registry)

@@ -1,0 +1,163 @@
+"""Models behind their queues: as coroutines for the service, and as `Encoder` and `Scorer` for everything else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from turnwise.runtime.encoder import load_encoder
+from turnwise.runtime.onnx_backend import OnnxEncoder, OnnxScorer, exported_kind
+from turnwise.runtime.protocols import Context, Encoder, Scorer, Vectors
+from turnwise.service.batching import Batcher, BatchObserver
+from turnwise.service.config import Batching, ServedModel
+
+__all__ = ["QueuedEncoder", "QueuedScorer", "open_encoder", "open_scorer"]
+
+CHARACTERS_PER_TOKEN = 4
+LONGEST = 512
+"""Tokens that a text counts at most for the queue: models read no more."""
+
+
+def _tokens(text: str) -> int:
+    return min(len(text) // CHARACTERS_PER_TOKEN + 2, LONGEST)
+
+
+def _context_tokens(context: Context) -> int:
+    return min(sum(map(_tokens, context)), LONGEST)
+
+
+def open_encoder(served: ServedModel) -> Encoder:
+    """The encoder of a folder, with the number of threads that it may use."""
+    if exported_kind(served.path) == "encoder":
+        return OnnxEncoder(served.path, threads=served.threads)
+    _set_torch_threads(served.threads)
+    return load_encoder(served.path)
+
+
+def open_scorer(served: ServedModel) -> Scorer:
+    """The cross-encoder of a folder, with the number of threads that it may use."""
+    if exported_kind(served.path) == "scorer":
+        return OnnxScorer(served.path, threads=served.threads)
+    from turnwise.runtime.scorer import load_scorer
+
+    _set_torch_threads(served.threads)
+    return load_scorer(Path(served.path))
+
+
+def _set_torch_threads(threads: int | None) -> None:
+    if threads is not None:
+        import torch
+
+        torch.set_num_threads(threads)
+
+
+class QueuedEncoder:
+    """An encoder that only its queue's thread touches: tokenizers and models need not be safe for threads.
+
+    Args:
+        encoder: The encoder.
+        name: What clients call it.
+        options: Of its queue.
+        observer: Of its queue.
+        timeout: How long a thread waits for vectors, in seconds.
+    """
+
+    def __init__(self, encoder: Encoder, name: str, options: Batching, observer: BatchObserver, timeout: float) -> None:
+        self._encoder = encoder
+        self._timeout = timeout
+        self.batcher = Batcher(name, self._run, options, observer)
+        self.name = name
+        self.fingerprint = encoder.fingerprint
+        self.languages = encoder.languages
+        self.has_heads = encoder.has_heads
+        self.dimension = int(self.encode_document(["turnwise"]).shape[1])
+
+    def _run(self, kind: str, items: list[Any]) -> Sequence[Any]:
+        encoder = self._encoder
+        if kind == "format":
+            return [encoder.format_context(context) for context in items]
+        if kind == "query":
+            texts = [encoder.format_context(context) for context in items]
+            return list(zip(encoder.encode_query(items), self._counts(texts), strict=True))
+        vectors = encoder.encode_document(items) if kind == "document" else encoder.encode(items)
+        return list(zip(vectors, self._counts(items), strict=True))
+
+    def _counts(self, texts: list[str]) -> list[int]:
+        count = getattr(self._encoder, "count_tokens", None)
+        return count(texts) if count else [len(text.split()) for text in texts]
+
+    def _submit(self, kind: str, items: Sequence[Any]) -> Future[list[Any]]:
+        size = _context_tokens if kind in ("format", "query") else _tokens
+        return self.batcher.submit(kind, items, [size(item) for item in items])
+
+    async def vectors(self, kind: str, items: Sequence[Any]) -> tuple[Vectors, int]:
+        """Vectors of texts ("meaning", "document") or contexts ("query"), and how many tokens were read.
+
+        Cancelled, what was not computed yet never is.
+        """
+        found = await asyncio.wrap_future(self._submit(kind, items))
+        return np.stack([vector for vector, _ in found]), sum(tokens for _, tokens in found)
+
+    def _wait(self, kind: str, items: Sequence[Any]) -> Vectors:
+        found = self._submit(kind, items).result(self._timeout)
+        return np.stack([vector for vector, _ in found]) if found else np.zeros((0, 1), np.float32)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Vectors for meaning."""
+        return self._wait("meaning", texts)
+
+    def encode_query(self, contexts: Sequence[Context]) -> Vectors:
+        """Vectors for contexts."""
+        return self._wait("query", contexts)
+
+    def encode_document(self, replies: Sequence[str]) -> Vectors:
+        """Vectors for replies."""
+        return self._wait("document", replies)
+
+    def format_context(self, context: Context) -> str:
+        """A context as the text that the model reads."""
+        return str(self._submit("format", [context]).result(self._timeout)[0])
+
+
+class QueuedScorer:
+    """A cross-encoder that only its queue's thread touches.
+
+    Args:
+        scorer: The cross-encoder.
+        name: What clients call it.
+        options: Of its queue.
+        observer: Of its queue.
+        timeout: How long a thread waits for scores, in seconds.
+    """
+
+    def __init__(self, scorer: Scorer, name: str, options: Batching, observer: BatchObserver, timeout: float) -> None:
+        self._scorer = scorer
+        self._timeout = timeout
+        self.batcher = Batcher(name, self._run, options, observer)
+        self.name = name
+        self.fingerprint = scorer.fingerprint
+        self.languages = scorer.languages
+        self.bounded = bool(getattr(scorer, "bounded", False))
+
+    def _run(self, _kind: str, items: list[Any]) -> Sequence[Any]:
+        return [self._scorer.score(context, replies) for context, replies in items]
+
+    def _submit(self, context: Context, replies: Sequence[str]) -> Future[list[Any]]:
+        shared = _context_tokens(context)
+        size = sum(min(shared + _tokens(reply), LONGEST) for reply in replies)
+        return self.batcher.submit("score", [(list(context), list(replies))], [size])
+
+    async def scores(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
+        """How well each reply fits; cancelled, what was not computed yet never is."""
+        found = await asyncio.wrap_future(self._submit(context, replies))
+        return np.asarray(found[0], np.float64)
+
+    def score(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
+        """How well each reply fits."""
+        return np.asarray(self._submit(context, replies).result(self._timeout)[0], np.float64)

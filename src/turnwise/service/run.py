@@ -1,0 +1,77 @@
+"""The app under uvicorn, in one process or several."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from turnwise.errors import TurnwiseError
+from turnwise.service.config import ServiceConfig, load_config
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+__all__ = ["app_from_environment", "check_folders", "serve"]
+
+CONFIG = "TURNWISE_SERVICE_CONFIG"
+METRICS = "PROMETHEUS_MULTIPROC_DIR"
+START_SECONDS = 120
+"""How long a worker may take to answer its supervisor: it loads models meanwhile."""
+
+
+def app_from_environment() -> FastAPI:
+    """The app of the configuration file that the environment names; each worker process calls it."""
+    from turnwise.service.app import create_app
+    from turnwise.service.logs import set_up_logs
+
+    config = load_config(Path(os.environ[CONFIG]))
+    set_up_logs(config.logs.level)
+    return create_app(config, drain_on_signal=True)
+
+
+def check_folders(config: ServiceConfig) -> None:
+    """Say what is missing before processes are started.
+
+    Raises:
+        TurnwiseError: If a folder is not there.
+    """
+    named = {"model": config.model, "reranker": config.reranker, "intents": config.intents, "replies": config.replies}
+    for name, part in named.items():
+        folder = getattr(part, "path", getattr(part, "folder", None))
+        if folder is not None and not folder.is_dir():
+            raise TurnwiseError(f"{name}: there is no folder {folder}", "mend its path in the configuration")
+
+
+def serve(path: Path) -> None:
+    """Serve a configuration file until the process is told to stop."""
+    try:
+        import fastapi  # noqa: F401
+        import uvicorn
+    except ImportError as error:
+        raise TurnwiseError("serving needs FastAPI and uvicorn", "pip install 'turnwise[serve]'") from error
+    from turnwise.service.logs import set_up_logs
+
+    config = load_config(path)
+    check_folders(config)
+    config.state.mkdir(parents=True, exist_ok=True)
+    os.environ[CONFIG] = str(path.resolve())
+    if config.workers > 1:
+        shared = config.state / "metrics"
+        shutil.rmtree(shared, ignore_errors=True)  # Counts of processes that are gone.
+        shared.mkdir()
+        os.environ[METRICS] = str(shared)
+    set_up_logs(config.logs.level)
+    uvicorn.run(
+        "turnwise.service.run:app_from_environment",
+        factory=True,
+        host=config.host,
+        port=config.port,
+        workers=config.workers,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=max(1, round(config.limits.request_seconds)),
+        timeout_worker_healthcheck=START_SECONDS,
+    )

@@ -1,0 +1,156 @@
+"""A service to measure: its folder, its processes, and direct calls of what is behind it."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+import yaml
+
+THINGS = ["lamp", "desk", "chair", "sofa", "shelf", "table", "rug", "mirror", "clock", "vase"]
+ASKS = {
+    "where is my order": ["where is my {}", "when does the {} arrive", "track my {} order", "my {} is late"],
+    "price": ["what does the {} cost", "price of the {}", "how much is a {}", "is the {} expensive"],
+    "return": ["i want to return the {}", "send the {} back", "refund for my {}", "the {} does not fit"],
+}
+ADMIN = "tw-study"
+TEXTS = [
+    f"{opening} {thing} that I ordered {when} from your shop in {place} please"
+    for opening in ("hello where is the", "could you tell me about the", "I would like to send back the")
+    for thing in THINGS
+    for when in ("last week", "on monday", "in march", "yesterday")
+    for place in ("Berlin", "the city", "Lisbon")
+]
+"""Texts of about 16 tokens."""
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def dialogues(count: int, first: int = 0) -> list[dict[str, Any]]:
+    """Conversations as the service takes them, each with a reply of its own."""
+    return [
+        {
+            "id": f"study-{number}",
+            "source": "study",
+            "turns": [
+                {"speaker": "customer", "text": f"where is my {THINGS[number % 10]} order {number}"},
+                {"speaker": "agent", "text": f"Your {THINGS[number % 10]} number {number} is on its way"},
+            ],
+        }
+        for number in range(first, first + count)
+    ]
+
+
+def prepare(folder: Path, model: Path, reranker: Path | None) -> None:
+    """Links to the models, intents and a reply index that fit them."""
+    from turnwise.corpus.engine import daft
+    from turnwise.corpus.schema import Dialogue, Turn, dialogues_to_arrow
+    from turnwise.corpus.table import TableWriter
+    from turnwise.intents import IntentClassifier
+    from turnwise.replies import ReplyIndex
+    from turnwise.runtime import load_encoder
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, target in (("model", model), ("reranker", reranker)):
+        if target is not None and not (folder / name).exists():
+            (folder / name).symlink_to(target.resolve())
+    encoder = load_encoder(folder / "model")
+    if not (folder / "intents").exists():
+        texts = [(ask.format(thing), name) for name, asks in ASKS.items() for ask in asks for thing in THINGS[:3]]
+        IntentClassifier(encoder).fit([text for text, _ in texts], [name for _, name in texts]).save(folder / "intents")
+    if not (folder / "replies").exists():
+        made = [
+            Dialogue(one["id"], "log", [Turn(turn["speaker"], turn["text"]) for turn in one["turns"]])
+            for one in dialogues(500, first=1_000_000)
+        ]
+        writer = TableWriter(folder / "table")
+        writer.write(daft().from_arrow(dialogues_to_arrow(made)))
+        writer.finish("study", {})
+        ReplyIndex.build(folder / "table", folder / "replies", encoder)
+
+
+def write_config(folder: Path, **changes: Any) -> tuple[Path, str]:
+    """A configuration, and the address that it serves on."""
+    from turnwise.service.keys import hashed
+
+    port = free_port()
+    scopes = ["embeddings", "rerank", "intents", "intents:write", "replies", "replies:write", "metrics", "admin"]
+    found: dict[str, Any] = {
+        "port": port,
+        "state": f"state-{port}",
+        "allowed_folders": [".", *sorted({str((folder / name).resolve().parent) for name in ("model", "reranker")})],
+        "model": {"path": "model", "name": "model", "threads": 1},
+        "intents": {"folder": "intents"},
+        "replies": {"folder": "replies", "add_every_seconds": 2},
+        "keys": [{"name": "study", "hash": hashed(ADMIN), "scopes": scopes}],
+        "logs": {"level": "warning"},
+    }
+    if (folder / "reranker").exists():
+        found["reranker"] = {"path": "reranker", "name": "reranker", "threads": 1}
+    path = folder / f"config-{port}.yaml"
+    path.write_text(yaml.safe_dump(found | changes), encoding="utf-8")
+    return path, f"http://127.0.0.1:{port}"
+
+
+def client(address: str, **options: Any) -> httpx.Client:
+    return httpx.Client(base_url=address, headers={"Authorization": f"Bearer {ADMIN}"}, timeout=30, **options)
+
+
+def wait_ready(address: str, seconds: float = 180) -> float:
+    """Until it is ready; how long that took."""
+    began = time.monotonic()
+    while time.monotonic() - began < seconds:
+        try:
+            if httpx.get(f"{address}/health/ready", timeout=2).status_code == 200:
+                return time.monotonic() - began
+        except httpx.TransportError:
+            pass
+        time.sleep(0.05)
+    raise RuntimeError(f"{address} was not ready within {seconds} s")
+
+
+@contextmanager
+def service(folder: Path, **changes: Any) -> Iterator[tuple[str, psutil.Process]]:
+    """A service of its own processes; its address and its first process."""
+    config, address = write_config(folder, **changes)
+    with (folder / "log").open("ab") as log:
+        command = [sys.executable, "-m", "turnwise.cli.main", "serve", str(config)]
+        process = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, stdout=log, stderr=log)
+    try:
+        wait_ready(address)
+        yield address, psutil.Process(process.pid)
+    finally:
+        process.terminate()
+        process.wait(120)
+
+
+def workers(parent: psutil.Process) -> list[psutil.Process]:
+    """The worker processes; the process itself if it has none."""
+    children = [child for child in parent.children() if "spawn_main" in " ".join(child.cmdline())]
+    return children or [parent]
+
+
+def cpu_seconds(processes: list[psutil.Process]) -> float:
+    times = [process.cpu_times() for process in processes]
+    return sum(each.user + each.system for each in times)
+
+
+def save(name: str, details: dict[str, Any]) -> None:
+    """Everything that was measured, beside the figures."""
+    folder = Path(__file__).parent / "results"
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.json").write_text(json.dumps(details, indent=2) + "\n")

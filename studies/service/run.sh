@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# All measurements of the service. Nothing else should compute meanwhile.
+# Usage: studies/service/run.sh EXPORTED_INT8_ENCODER EXPORTED_INT8_RERANKER
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+work="$(mktemp -d)"
+python -m studies.service.refusals "$1" --work "$work/plain"
+python -m studies.service.load "$1" --work "$work/plain"
+python -m studies.service.fuzz "$1" --work "$work/fuzz"
+python -m studies.service.soak "$1" --work "$work/soak" --reranker "$2"

@@ -1,0 +1,191 @@
+"""The app under uvicorn on this machine: clients that leave, queues that fill, models that are replaced."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+from tests.service.toy import HeadedEncoder, listening, loaders, settings, with_intents
+from turnwise.service.app import create_app
+from turnwise.service.journal import Journal
+from turnwise.service.live_intents import LiveIntents
+from turnwise.service.resources import Loaders
+
+
+def embed(address: str, text: str | list[str], **options: Any) -> httpx.Response:
+    return httpx.post(f"{address}/v1/embeddings", json={"model": "toy", "input": text}, timeout=20, **options)
+
+
+@pytest.fixture
+def encoder() -> HeadedEncoder:
+    return HeadedEncoder()
+
+
+@pytest.fixture
+def address(tmp_path: Path, encoder: HeadedEncoder) -> Iterator[str]:
+    config = settings(
+        tmp_path, batching={"max_queue_tokens": 64, "max_wait_ms": 0}, limits={"request_seconds": 3, "texts": 64}
+    )
+    with listening(create_app(config, loaders(encoder))) as found:
+        yield found
+
+
+def test_many_clients_at_once_get_their_own_vectors(address: str, encoder: HeadedEncoder) -> None:
+    encoder.pause = 0.005
+    texts = [f"text number {number} of many" for number in range(40)]
+
+    def ask(text: str) -> Any:
+        while True:
+            answer = embed(address, text)
+            if answer.status_code != 429:
+                return answer.json()["data"][0]["embedding"]
+            assert int(answer.headers["retry-after"]) >= 1
+            time.sleep(0.01)
+
+    with ThreadPoolExecutor(12) as pool:
+        found = list(pool.map(ask, texts))
+    encoder.pause = 0
+    np.testing.assert_array_equal(np.array(found, np.float32), encoder.encode(texts))
+    assert max(map(len, encoder.calls[:-1])) > 1
+
+
+def test_a_client_that_leaves_is_not_computed_for(address: str, encoder: HeadedEncoder) -> None:
+    encoder.pause = 0.8
+    first = threading.Thread(target=embed, args=(address, "first"))
+    first.start()
+    time.sleep(0.3)
+    with pytest.raises(httpx.ReadTimeout):
+        httpx.post(f"{address}/v1/embeddings", json={"model": "toy", "input": "left"}, timeout=0.2)
+    first.join()
+    encoder.pause = 0
+    assert embed(address, "after").status_code == 200
+    assert ["first"] in encoder.calls
+    assert not any("left" in call for call in encoder.calls)
+    metrics = httpx.get(f"{address}/metrics").text
+    assert 'turnwise_dropped_jobs_total{model="toy",reason="cancelled"} 1.0' in metrics
+
+
+def test_a_full_queue_is_429_with_retry_after(address: str, encoder: HeadedEncoder) -> None:
+    encoder.pause = 0.6
+    with ThreadPoolExecutor(4) as pool:
+        running = pool.submit(embed, address, "running")
+        time.sleep(0.2)
+        waiting = pool.submit(embed, address, ["w" * 200])
+        time.sleep(0.2)
+        refused = embed(address, ["r" * 200])
+        assert (refused.status_code, refused.json()["error"]["code"]) == (429, "overloaded")
+        assert int(refused.headers["retry-after"]) >= 1
+        assert (running.result().status_code, waiting.result().status_code) == (200, 200)
+    assert embed(address, ["r" * 200]).status_code == 200
+
+
+def test_a_request_that_takes_too_long_is_504(address: str, encoder: HeadedEncoder) -> None:
+    encoder.pause = 4
+    answer = embed(address, "slow")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (504, "timeout")
+
+
+def test_openais_client_works_unchanged(address: str, encoder: HeadedEncoder) -> None:
+    from openai import NotFoundError, OpenAI
+
+    client = OpenAI(base_url=f"{address}/v1", api_key="any")
+    texts = ["where is my lamp", "ten"]
+    plain = client.embeddings.create(model="toy", input=texts)  # The client asks for base64 by itself.
+    np.testing.assert_allclose([row.embedding for row in plain.data], encoder.encode(texts), rtol=1e-6)
+    assert plain.usage.prompt_tokens == 5
+    floats = client.embeddings.create(model="toy", input="ten", encoding_format="float")
+    np.testing.assert_allclose(floats.data[0].embedding, encoder.encode(["ten"])[0], rtol=1e-6)
+    query = client.embeddings.create(model="toy", input="ten", extra_body={"input_type": "query"})
+    np.testing.assert_allclose(query.data[0].embedding, encoder.encode_query([["ten"]])[0], rtol=1e-6)
+    assert [model.id for model in client.models.list()] == ["toy", "length"]
+    with pytest.raises(NotFoundError, match="not served"):
+        client.embeddings.create(model="other", input="a")
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_langchains_embeddings_work(address: str, encoder: HeadedEncoder) -> None:
+    from langchain_openai import OpenAIEmbeddings
+
+    # Texts, not OpenAI's token numbers, are sent: the tokens of another model would mean nothing here.
+    chain = OpenAIEmbeddings(base_url=f"{address}/v1", api_key="any", model="toy", check_embedding_ctx_length=False)
+    texts = ["where is my lamp", "ten"]
+    np.testing.assert_allclose(chain.embed_documents(texts), encoder.encode(texts), rtol=1e-6)
+    np.testing.assert_allclose(chain.embed_query("ten"), encoder.encode(["ten"])[0], rtol=1e-6)
+
+
+def test_a_reload_drops_no_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("turnwise.service.app.LOOK_FOR_RELOAD", 0.05)
+    made: list[HeadedEncoder] = []
+
+    def load(_: Any) -> HeadedEncoder:
+        made.append(HeadedEncoder(f"model {len(made)}", pause=0.01))
+        return made[-1]
+
+    app = create_app(settings(tmp_path, limits={"request_seconds": 5}), Loaders(load, loaders(None).scorer))
+    statuses: list[int] = []
+    vectors: list[list[float]] = []
+    stop = threading.Event()
+
+    def ask(address: str) -> None:
+        while not stop.is_set():
+            answer = embed(address, "hello")
+            statuses.append(answer.status_code)
+            vectors.append(answer.json()["data"][0]["embedding"])
+
+    with listening(app) as address, ThreadPoolExecutor(4) as pool:
+        asking = [pool.submit(ask, address) for _ in range(4)]
+        time.sleep(0.3)
+        assert httpx.post(f"{address}/admin/reload").status_code == 202
+        deadline = time.monotonic() + 10
+        while len(made) < 2 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        time.sleep(0.5)
+        stop.set()
+        for each in asking:
+            each.result()
+    assert set(statuses) == {200}
+    first, second = (np.array(encoder.encode(["hello"])[0]) for encoder in made)
+    which = [int(np.allclose(vector, second)) for vector in vectors]
+    assert all(np.allclose(vector, (first, second)[choice]) for vector, choice in zip(vectors, which, strict=True))
+    assert 0 < sum(which) < len(which)
+
+
+def test_a_failed_reload_keeps_the_old_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = HeadedEncoder()
+    config = settings(tmp_path, **with_intents(tmp_path, encoder))
+    models = iter([encoder, HeadedEncoder("another")])
+    app = create_app(config, Loaders(lambda _: next(models), loaders(None).scorer))
+    with listening(app) as address:
+        app.state.service.wish_reload()
+        app.state.service.heed_wish()  # The intents are not the other model's: nothing is replaced.
+        np.testing.assert_allclose(
+            embed(address, "hello").json()["data"][0]["embedding"], encoder.encode(["hello"])[0], rtol=1e-6
+        )
+        app.state.service.draining = True
+        assert httpx.get(f"{address}/health/ready").status_code == 503
+        assert httpx.get(f"{address}/health/live").status_code == 200
+        assert embed(address, "hello").status_code == 200
+
+
+def test_changes_reach_other_processes_and_outlive_a_torn_write(tmp_path: Path) -> None:
+    encoder = HeadedEncoder()
+    with_intents(tmp_path, encoder)
+    one, two = (LiveIntents(tmp_path / "intents", encoder, Journal(tmp_path / "j.jsonl")) for _ in range(2))
+    assert one.add([(["zeppelin please"], ["zeppelin"])]) == 9
+    assert two.listed()["zeppelin"] == 1
+    with (tmp_path / "j.jsonl").open("ab") as file:
+        file.write(b'{"do": "add", "exam')  # A process was killed here; nothing was acknowledged.
+    assert two.add([(["zeppelin now"], ["zeppelin"])]) == 10
+    assert one.remove([["zeppelin please"]], []) == 1
+    again = LiveIntents(tmp_path / "intents", encoder, Journal(tmp_path / "j.jsonl"))
+    assert again.examples("zeppelin") == [["zeppelin now"]]
+    assert one.listed() == two.listed() == again.listed()
+    assert again.answer([["zeppelin now"]], 1)[0].nearest[0].text == "zeppelin now"

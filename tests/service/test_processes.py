@@ -1,0 +1,157 @@
+"""Real processes: several workers, one killed, a SIGTERM, Ray Serve."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+import yaml
+
+from tests.runtime.test_encoder import tiny_model
+from turnwise.runtime.export import export_model
+
+pytestmark = pytest.mark.slow
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0"}
+RAY = """
+import sys, time
+import httpx, ray
+from ray import serve
+from turnwise.service.ray_serve import ray_application
+
+ray.init(num_cpus=3, _node_ip_address="127.0.0.1", include_dashboard=False, log_to_driver=False)
+serve.start(http_options={"host": "127.0.0.1", "port": int(sys.argv[2])})
+serve.run(ray_application(sys.argv[1], replicas=2, cpus=0.5))
+address = f"http://127.0.0.1:{sys.argv[2]}"
+answers = [httpx.post(f"{address}/v1/embeddings", json={"model": "tiny", "input": ["hello there", "my card"]}, timeout=60)
+           for _ in range(20)]
+assert {answer.status_code for answer in answers} == {200}, answers[0].text
+assert len({answer.text for answer in answers}) == 1
+assert httpx.get(f"{address}/health/ready").status_code == 200
+running = serve.status().applications["default"].deployments["turnwise"].replica_states
+assert running == {"RUNNING": 2}, running
+serve.shutdown()
+print("served by two replicas")
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("processes")
+    (found / "words").mkdir()
+    tiny_model.folder = found / "words"  # type: ignore[attr-defined]
+    tiny_model().save_pretrained(str(found / "torch"), create_model_card=False)
+    export_model(found / "torch", found / "model", int8=True)
+    return found
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def write_config(folder: Path, **changes: object) -> tuple[Path, str]:
+    port = free_port()
+    found = {
+        "port": port,
+        "model": {"path": "model", "name": "tiny", "threads": 1},
+        "state": f"state-{port}",
+        **changes,
+    }
+    path = folder / f"config-{port}.yaml"
+    path.write_text(yaml.safe_dump(found), encoding="utf-8")
+    return path, f"http://127.0.0.1:{port}"
+
+
+def wait_ready(address: str, seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            if httpx.get(f"{address}/health/ready", timeout=2).status_code == 200:
+                return
+        except httpx.TransportError:
+            pass
+        time.sleep(0.1)
+    raise AssertionError("never ready")
+
+
+@contextmanager
+def running(config: Path, address: str) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-m", "turnwise.cli.main", "serve", str(config)]
+    with (config.parent / "log").open("wb") as log:
+        process = subprocess.Popen(command, env=ENVIRONMENT, stdout=log, stderr=log)
+    try:
+        wait_ready(address)
+        yield process
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def embed(address: str) -> httpx.Response:
+    return httpx.post(f"{address}/v1/embeddings", json={"model": "tiny", "input": "hello there"}, timeout=30)
+
+
+def test_workers_survive_a_kill_and_their_metrics_are_added_up(folder: Path) -> None:
+    import psutil
+
+    config, address = write_config(folder, workers=2)
+    with running(config, address) as process:
+        expected = embed(address).text
+        workers = [
+            child for child in psutil.Process(process.pid).children() if "spawn_main" in " ".join(child.cmdline())
+        ]
+        assert len(workers) == 2
+        os.kill(workers[0].pid, signal.SIGKILL)
+        wait_ready(address)
+        assert embed(address).text == expected
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline:
+            now = [c.pid for c in psutil.Process(process.pid).children() if "spawn_main" in " ".join(c.cmdline())]
+            if len(now) == 2 and workers[0].pid not in now:
+                break
+            time.sleep(0.2)
+        assert workers[0].pid not in now
+        metrics = httpx.get(f"{address}/metrics").text
+        assert 'turnwise_requests_total{method="POST",route="/v1/embeddings",status="200"} 2.0' in metrics
+
+
+def test_sigterm_answers_what_has_begun(folder: Path) -> None:
+    config, address = write_config(folder, limits={"drain_seconds": 1})
+    with running(config, address) as process, httpx.Client(base_url=address) as client:
+        assert client.get("/health/ready").status_code == 200
+        process.terminate()
+        deadline = time.monotonic() + 10
+        while client.get("/health/ready").status_code == 200 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert client.get("/health/ready").status_code == 503
+        asked = client.post("/v1/embeddings", json={"model": "tiny", "input": "hello there"})
+        assert asked.status_code == 200
+        client.close()
+        assert process.wait(60) in (0, -signal.SIGTERM)
+
+
+def test_a_wrong_configuration_is_one_line(folder: Path) -> None:
+    config, _ = write_config(folder, model={"path": "nowhere"})
+    command = [sys.executable, "-m", "turnwise.cli.main", "serve", str(config)]
+    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2
+    assert "there is no folder" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_two_replicas_under_ray_serve(folder: Path) -> None:
+    config, address = write_config(folder)
+    command = [sys.executable, "-c", RAY, str(config), address.rsplit(":", 1)[1]]
+    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "served by two replicas" in done.stdout
