@@ -53,4 +53,5 @@ def ray_application(config: Path | str, *, replicas: int = 1, cpus: float = 1.0)
     class Turnwise:
         """A replica."""
 
-    return Turnwise.bind()
+    deployment: Any = Turnwise
+    return deployment.bind()
