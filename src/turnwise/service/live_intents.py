@@ -101,22 +101,27 @@ class LiveIntents:
         Raises:
             TurnwiseError: If none would be left, or an intent is not known.
         """
-        before = len(self._classifier.fitted.examples)
-        self._change({"do": "remove", "messages": [list(turns) for turns in messages], "intents": list(intents)})
+        record = {"do": "remove", "messages": [list(turns) for turns in messages], "intents": list(intents)}
+        before = self._change(record)
         return before - len(self._classifier.fitted.examples)
 
-    def _change(self, record: dict[str, Any]) -> None:
-        """Make a change here, then on disk: an acknowledged change is never lost, a refused one never written."""
+    def _change(self, record: dict[str, Any]) -> int:
+        """Make a change here, then on disk: an acknowledged change is never lost, a refused one never written.
+
+        Returns:
+            How many examples there were before it, those that other processes added included.
+        """
         with self._journal.writing():
             self._catch_up()
             with self._reading:
                 unknown = set(record.get("intents", ())) - set(self._classifier.classes_.tolist())
                 if unknown:
                     raise TurnwiseError(f"there is no intent {min(unknown)!r}", "list the intents")
+                before = len(self._classifier.fitted.examples)
                 self._apply([record])
                 try:
                     self._read = self._journal.append([record])
-                    return
+                    return before
                 except OSError:
                     pass
             self._start()  # Not on disk: forget it here too.
