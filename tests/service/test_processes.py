@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 import yaml
 
@@ -92,28 +93,31 @@ def running(config: Path, address: str) -> Iterator[subprocess.Popen[bytes]]:
         process.wait(60)
 
 
+def worker_processes(parent: int) -> list[int]:
+    children = psutil.Process(parent).children()
+    return [child.pid for child in children if "spawn_main" in " ".join(child.cmdline())]
+
+
 def embed(address: str) -> httpx.Response:
     return httpx.post(f"{address}/v1/embeddings", json={"model": "tiny", "input": "hello there"}, timeout=30)
 
 
 def test_workers_survive_a_kill_and_their_metrics_are_added_up(folder: Path) -> None:
-    import psutil
-
     config, address = write_config(folder, workers=2)
     with running(config, address) as process:
         expected = embed(address).text
-        workers = [child for child in psutil.Process(process.pid).children() if "spawn_main" in " ".join(child.cmdline())]
+        workers = worker_processes(process.pid)
         assert len(workers) == 2
-        os.kill(workers[0].pid, signal.SIGKILL)
+        os.kill(workers[0], signal.SIGKILL)
         wait_ready(address)
         assert embed(address).text == expected
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
-            now = [c.pid for c in psutil.Process(process.pid).children() if "spawn_main" in " ".join(c.cmdline())]
-            if len(now) == 2 and workers[0].pid not in now:
+            now = worker_processes(process.pid)
+            if len(now) == 2 and workers[0] not in now:
                 break
             time.sleep(0.2)
-        assert workers[0].pid not in now
+        assert workers[0] not in now
         metrics = httpx.get(f"{address}/metrics").text
         assert 'turnwise_requests_total{method="POST",route="/v1/embeddings",status="200"} 2.0' in metrics
 
