@@ -43,7 +43,8 @@ def main() -> None:
 
         for message in ("my parcel is not here", "where can I change the address?"):
             print(f"\n> {message}")
-            for reply in index.suggest([message], k=2, mode="all"):
+            # A plain encoder knows what means the same, not what comes next: look for similar contexts.
+            for reply in index.suggest([message], k=2, mode="contexts"):
                 where = ", ".join(conversation.dialogue_id for conversation in reply.conversations)
                 print(f"  {reply.score:.4f}  {reply.text}  (given {reply.count} times: {where})")
 

@@ -10,6 +10,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,7 @@ def rerankers(folder: str) -> dict[str, float]:
         context = [text for _, text in dialogues[number + 3]][:6]
         candidates = [replies[place] for place in rng.integers(len(replies), size=CANDIDATES)]
         for name, model in (("fp32", whole), ("int8", small)):
-            taken = seconds(lambda model=model, given=(context, candidates): model.score(*given))  # type: ignore[misc]
+            taken = seconds(partial(model.score, context, candidates))
             if number >= 0:
                 times[name].append(1000 * taken)
     RESULTS.mkdir(exist_ok=True)

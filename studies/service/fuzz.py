@@ -71,9 +71,13 @@ def requests(count: int, examples: list[tuple[str, str, Any]], seed: int) -> Ite
         headers = {"Authorization": f"Bearer {ADMIN}", "Content-Type": "application/json"}
         kind = rng.random()
         if kind < 0.05:
-            headers["Content-Type"] = rng.choice(["text/plain", "application/xml", "", "application/json; charset=utf-7"])
+            headers["Content-Type"] = rng.choice(
+                ["text/plain", "application/xml", "", "application/json; charset=utf-7"]
+            )
         elif kind < 0.08:
-            headers["Authorization"] = rng.choice(["", "Bearer", "Bearer  ", "Bearer \xe9", "Basic a", f"bearer {ADMIN}"])
+            headers["Authorization"] = rng.choice(
+                ["", "Bearer", "Bearer  ", "Bearer \xe9", "Basic a", f"bearer {ADMIN}"]
+            )
         elif kind < 0.1:
             headers["X-Request-Id"] = rng.choice(["a" * 9_000, "a b", "\xe9"])
         elif kind < 0.12:
@@ -83,7 +87,11 @@ def requests(count: int, examples: list[tuple[str, str, Any]], seed: int) -> Ite
         body = json.dumps(mutated(example, rng) if rng.random() < 0.8 else example).encode()
         if rng.random() < 0.3:
             body = broken(body, rng)
-        yield method, path, {"content": body, "headers": {name: value.encode("latin-1") for name, value in headers.items()}}
+        yield (
+            method,
+            path,
+            {"content": body, "headers": {name: value.encode("latin-1") for name, value in headers.items()}},
+        )
 
 
 def documented(address: str) -> list[tuple[str, str, Any]]:

@@ -146,7 +146,7 @@ def workers(parent: psutil.Process) -> list[psutil.Process]:
 
 def cpu_seconds(processes: list[psutil.Process]) -> float:
     times = [process.cpu_times() for process in processes]
-    return sum(each.user + each.system for each in times)
+    return float(sum(each.user + each.system for each in times))
 
 
 def save(name: str, details: dict[str, Any]) -> None:

@@ -101,8 +101,11 @@ def main() -> None:
         "service_cores": used,
         "ratio_without_accounting": 8 * full["requests_per_second"] / ideal,
         "infinity_emb": "installed" if importlib.util.find_spec("infinity_emb") else "not installed",
-        **{f"{name}_{key}": run[key] for name, run in (("full", full), ("half", half), ("single", single))
-           for key in ("requests_per_second", "generator_cores", "statuses")},
+        **{
+            f"{name}_{key}": run[key]
+            for name, run in (("full", full), ("half", half), ("single", single))
+            for key in ("requests_per_second", "generator_cores", "statuses")
+        },
         "full_latency": percentiles(full["latencies"]),
     }
     print(json.dumps(details | figures, indent=2))

@@ -99,7 +99,7 @@ def run(address: str) -> tuple[int, list[str]]:
 
 
 def entries() -> list[dict[str, Any]]:
-    every = [{"name": "study", "hash": hashed(ADMIN), "scopes": SCOPES}]
+    every: list[dict[str, Any]] = [{"name": "study", "hash": hashed(ADMIN), "scopes": SCOPES}]
     every.append({"name": "slow", "hash": hashed("tw-slow"), "scopes": SCOPES, "requests_per_minute": 2})
     for scope in SCOPES:
         name = f"without-{scope}".replace(":", "-")

@@ -20,7 +20,7 @@ from tests.benchmarks.known_answers import CLASSES, Constant, Oracle, write_sets
 from tests.runtime.test_encoder import tiny_model
 from turnwise.benchmarks import CachedEncoder, run_tasks, suite_tasks, tasks_named
 from turnwise.benchmarks.fine_tune import FineTuning, Places, draw_few_shot, fine_tune, trainable_copy
-from turnwise.benchmarks.fine_tune_objectives import LabelObjective, multi_label_scores, simclr_loss
+from turnwise.benchmarks.fine_tune_objectives import LabelObjective, simclr_loss
 from turnwise.benchmarks.task import Task
 from turnwise.benchmarks.tasks.fine_tuning import ActionFineTuning, IntentFineTuning, SelectionFineTuning
 from turnwise.benchmarks.tasks.intent_prototypes import IntentPrototypes
@@ -256,13 +256,6 @@ def test_simclr_by_hand() -> None:
     # Each vector has its partner at cosine 1 and two others at 0.
     expected = -np.log(np.exp(2.0) / (np.exp(2.0) + 2))
     assert simclr_loss(first, second, temperature=0.5).item() == pytest.approx(expected)
-
-
-def test_f1_by_hand() -> None:
-    truth = np.array([[1, 0, 1], [0, 1, 0]], bool)
-    predicted = np.array([[1, 1, 0], [0, 1, 0]], bool)
-    found = multi_label_scores(predicted, truth)
-    assert found == pytest.approx({"micro_f1": 100 * 4 / 6, "macro_f1": 100 * (1 + 2 / 3 + 0) / 3})
 
 
 def test_the_suite_is_small_and_more_can_be_named() -> None:

@@ -75,6 +75,12 @@ def test_f1_is_sklearns(rows: list[tuple[bool, ...]]) -> None:
     assert found["macro_f1"] == pytest.approx(macro)
 
 
+def test_f1_by_hand() -> None:
+    truth = np.array([[1, 0, 1, 0], [0, 1, 0, 0]], bool)
+    predicted = np.array([[1, 1, 0, 0], [0, 1, 0, 0]], bool)
+    assert f1_scores(truth, predicted) == pytest.approx({"micro_f1": 4 / 6, "macro_f1": (1 + 2 / 3 + 0) / 3})
+
+
 def test_contexts_are_the_last_three_turns_and_the_first_turn_has_none() -> None:
     turns = [ActionTurn(True, "welcome", ["WELCOME"]), *[ActionTurn(False, text) for text in "abcd"]]
     found = action_examples([[*turns, ActionTurn(True, "so?", ["ASK:x", "ASK:y", "SAY"]), ActionTurn(True, "hm")]])

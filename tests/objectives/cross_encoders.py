@@ -11,8 +11,9 @@ SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", END_OF_TURN, *MARKS.val
 
 
 def tiny_cross_encoder(
-    folder: Path, words: list[str], *, layers: int = 2, width: int = 16, length: int = 48, dropout: float = 0.0
+    folder: Path, words: list[str], *, width: int = 16, length: int = 48, spread: float = 0.02
 ) -> Any:
+    """Two layers with random weights; only with a large `spread` does its output differ much from input to input."""
     import torch
     from sentence_transformers import CrossEncoder
     from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
@@ -24,12 +25,13 @@ def tiny_cross_encoder(
     config = BertConfig(
         vocab_size=len(tokenizer),
         hidden_size=width,
-        num_hidden_layers=layers,
+        num_hidden_layers=2,
         num_attention_heads=2,
         intermediate_size=2 * width,
         max_position_embeddings=length,
-        hidden_dropout_prob=dropout,
-        attention_probs_dropout_prob=dropout,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        initializer_range=spread,
         num_labels=1,
     )
     BertForSequenceClassification(config).save_pretrained(folder)

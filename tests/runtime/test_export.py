@@ -42,7 +42,7 @@ def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tiny_model.folder = folder / "tiny"  # type: ignore[attr-defined]
     torch.manual_seed(1)
     heads = ContextReplyHeads(32)
-    for parameter in heads.parameters():  # They begin as the identity.
+    for parameter in heads.parameters():  # They start as doing nothing.
         torch.nn.init.normal_(parameter, std=0.3)
     model = keep_heads(tiny_model(), {"query": heads.context, "document": heads.reply})
     model.save_pretrained(str(folder / "model"), create_model_card=False)
@@ -54,7 +54,7 @@ def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def scorer_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("scorers")
     words = ["hello", "there", "my", "card", "is", "lost", "yes", "no", "please", "help"]
-    model: Any = tiny_cross_encoder(folder / "tiny", words, length=32)
+    model: Any = tiny_cross_encoder(folder / "tiny", words, length=32, spread=0.4)
     model.save_pretrained(str(folder / "model"), create_model_card=False)
     (folder / "model" / FILE).write_text(ContextFormat(separator="[EOT]", closed=True).model_dump_json())
     return folder / "model"
@@ -110,7 +110,6 @@ def test_in_8_bits_vectors_point_the_same_way(encoder_folder: Path, tmp_path: Pa
     # They are rounded all the same, and counted as another model.
     assert np.abs(original.encode(TEXTS) - exported.encode(TEXTS)).max() > 1e-6
     assert exported.fingerprint != original.fingerprint
-    assert not list((tmp_path / "out").glob("*fp32*"))
 
 
 @pytest.mark.parametrize("int8", [False, pytest.param(True, marks=pytest.mark.slow)])
@@ -124,7 +123,7 @@ def test_an_exported_scorer_gives_the_same_scores(scorer_folder: Path, tmp_path:
     for context in (["hello there"], ["my card is lost"] * 9):
         wanted, found = original.score(context, replies), exported.score(context, replies)
         assert found == pytest.approx(wanted, abs=0.02 if int8 else 1e-4)
-        assert np.ptp(wanted) > 1e-3
+        assert np.ptp(wanted) > 0.01
     assert exported.score(["hello"], []).shape == (0,)
     close = agreement(original, exported, TEXTS)
     assert close["largest_difference"] < (0.02 if int8 else 1e-4)
@@ -140,3 +139,25 @@ def test_what_is_no_export_is_said(tmp_path: Path, encoder_folder: Path, monkeyp
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(TurnwiseError, match=r"pip install 'turnwise\[onnx\]'"):
         export_model(encoder_folder, tmp_path / "out")
+
+
+@pytest.mark.slow
+def test_the_command_reports_what_it_changed(
+    encoder_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import json
+
+    from turnwise.cli.export import export
+
+    (tmp_path / "texts.txt").write_text("\n".join(TEXTS))
+    export(encoder_folder, out=tmp_path / "out", int8=True, texts=tmp_path / "texts.txt", measure=False)
+    said = capsys.readouterr().out
+    assert "encode query mean cosine: 0.99" in said or "encode query mean cosine: 1.0" in said
+    assert "times as fast" in said
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert report["agreement"]["encode_least_cosine"] > 0.99
+    assert report["megabytes"]["after"] > 0
+    # The report is no part of the model: with it or without, vectors are cached under one name.
+    before = load_encoder(tmp_path / "out").fingerprint
+    (tmp_path / "out" / "report.json").unlink()
+    assert load_encoder(tmp_path / "out").fingerprint == before

@@ -36,3 +36,11 @@ def test_the_oldest_turns_make_room_for_the_reply(folder: Path) -> None:
     scorer = load_scorer(folder)
     long = ["hello " * 40] * 4 + ["last words"]
     assert scorer.score(long, ["yes"]) == pytest.approx(scorer.score(["last words"], ["yes"]))
+
+
+def test_bfloat16_is_close_and_leaves_the_model_as_it_was(folder: Path) -> None:
+    scorer, rough = load_scorer(folder), load_scorer(folder, bf16=True)
+    replies = ["yes please", "no", "a table for two"]
+    assert rough.score(["hello"], replies) == pytest.approx(scorer.score(["hello"], replies), abs=0.01)
+    assert not rough.model.keep_in_fp32_modules
+    assert rough.fingerprint != scorer.fingerprint

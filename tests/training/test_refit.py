@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,10 +15,10 @@ from turnwise.errors import TurnwiseError
 from turnwise.training import load_recipe, train
 
 
-def run(start: Path, table: Path, out: Path, **changes: str) -> Path:
+def run(start: Path, table: Path, out: Path, validate: Any = None, **changes: str) -> Path:
     base = {"stages.0.batch_size": "16", "stages.0.steps": "6", "bf16": "false", "report_to": "none"}
     recipe = load_recipe("wmdc-heads", {**base, "model.start": str(start), "stages.0.view.sizes": "[1]", **changes})
-    train(recipe, [table], out)
+    train(recipe, [table], out, validate=validate)
     return out
 
 
@@ -34,6 +36,20 @@ def test_refitted_heads_find_replies_and_leave_the_encoder_alone(table: Path, st
     old, new = (load_file(folder / "model.safetensors") for folder in (before, after))
     assert all((old[name] == new[name]).all() for name in old)
     assert top1(after) > top1(before) + 0.15
+
+
+def test_refitted_heads_are_the_last_point_of_the_curve(table: Path, start: Path, tmp_path: Path) -> None:
+    seen = []
+
+    def validate(model: SentenceTransformer) -> dict[str, float]:
+        seen.append(model.encode_query(["please tell me about q1"]))
+        return {"score": float(len(seen))}
+
+    changes = {"refit": "{pairs: 100, passes: 2, batch_size: 50}", "evaluate_every": "6"}
+    out = run(start, table, tmp_path / "model", validate, **changes)
+    curve = json.loads((out / "training" / "result.json").read_text(encoding="utf-8"))["curve"]
+    assert [(point["step"], point["score"]) for point in curve] == [(6, 1.0), (6, 2.0)]
+    assert np.allclose(seen[-1], SentenceTransformer(str(out)).encode_query(["please tell me about q1"]), atol=1e-6)
 
 
 def test_refit_needs_heads(table: Path, start: Path, tmp_path: Path) -> None:

@@ -14,8 +14,9 @@ from sentence_transformers import SentenceTransformer
 
 from turnwise.errors import TurnwiseError
 from turnwise.runtime import load_encoder
-from turnwise.training import Recipe, load_recipe, train
+from turnwise.training import Recipe, TrainResult, load_recipe, train
 from turnwise.training.run import WORK
+from turnwise.training.stage import StageRun
 
 TEXTS = ["please tell me about q1 and q2", "the a1 is that a2 was"]
 
@@ -113,6 +114,32 @@ def test_a_resumed_run_ends_bit_identical(name: str, table: Path, start: Path, t
             assert torch.equal(tensor, twin[key]), key
 
 
+@pytest.mark.parametrize("validated", [False, True])
+def test_a_run_that_was_stopped_after_its_last_step_makes_no_other(
+    validated: bool, table: Path, start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def train_into(name: str, resume: bool = False) -> TrainResult:
+        # The second of three looks is the best one.
+        scores = iter([10.0, 30.0, 20.0])
+        validate = (lambda _: {"score": next(scores)}) if validated else None
+        return train(recipe("dse-heads", start), [table], tmp_path / name, resume=resume, validate=validate)
+
+    def power_cut(*_: Any) -> None:
+        raise PowerCutError
+
+    whole = train_into("whole")
+    with monkeypatch.context() as broken:
+        broken.setattr(StageRun, "_done", power_cut)
+        with pytest.raises(PowerCutError):
+            train_into("broken")
+    again = train_into("broken", resume=True)
+    assert (again.steps, again.pairs, again.tokens) == (whole.steps, whole.pairs, whole.tokens)
+    assert len(again.curve) == len(whole.curve) == (3 if validated else 0)
+    for path in (tmp_path / "whole").rglob("model.safetensors"):
+        twin = load_file(tmp_path / "broken" / path.relative_to(tmp_path / "whole"))
+        assert all(torch.equal(tensor, twin[key]) for key, tensor in load_file(path).items())
+
+
 def test_the_best_checkpoint_by_validation_is_kept(table: Path, start: Path, tmp_path: Path) -> None:
     scores = iter([10.0, 30.0, 20.0])
     seen: list[np.ndarray] = []
@@ -149,6 +176,8 @@ def test_mistakes_are_said(table: Path, start: Path, tmp_path: Path) -> None:
         train(recipe("dse", start), [table], tmp_path / "b")
     with pytest.raises(TurnwiseError, match="is another recipe"):
         train(recipe("dse", start), [table], tmp_path / "b", resume=True)
+    with pytest.raises(TurnwiseError, match="matching_guided takes a batch as a whole"):
+        train(recipe("dialoguecse", start, **{"stages.0.mini_batch_size": "8"}), [table], tmp_path / "c")
     with pytest.raises(TurnwiseError, match="keep_heads needs the head 'context-reply'"):
         train(recipe("dse", start, keep_heads="true"), [table], tmp_path / "d")
 

@@ -9,26 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from turnwise.benchmarks.fine_tune import FineTuning, Places
-from turnwise.benchmarks.metrics import best_column_credit, cosine_similarity
+from turnwise.benchmarks.metrics import best_column_credit, cosine_similarity, f1_scores
 from turnwise.benchmarks.tasks.response_selection import BLOCK, Selection, selection_scores
 from turnwise.runtime.protocols import TrainableEncoder
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["LabelObjective", "ReplyObjective", "multi_label_scores", "rank_replies", "simclr_loss"]
+__all__ = ["LabelObjective", "ReplyObjective", "rank_replies", "simclr_loss"]
 
 TEMPERATURE = 0.05
-
-
-def multi_label_scores(predicted: npt.NDArray[np.bool_], truth: npt.NDArray[np.bool_]) -> dict[str, float]:
-    """Micro and macro F1 in percent; a label that is neither there nor predicted counts as missed."""
-    from sklearn.metrics import f1_score
-
-    return {
-        f"{kind}_f1": 100 * float(f1_score(truth, predicted, average=kind, zero_division=0))
-        for kind in ("micro", "macro")
-    }
 
 
 class LabelObjective:
@@ -112,7 +102,7 @@ class LabelObjective:
         logits = self.logits(texts)
         loss = float(self._loss_of(torch.from_numpy(logits), labels))
         score = (
-            multi_label_scores(logits > 0, labels)["micro_f1"]
+            f1_scores(labels, logits > 0)["micro_f1"]
             if self._several
             else float(best_column_credit(logits, labels).mean())
         )

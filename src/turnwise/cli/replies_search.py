@@ -104,6 +104,7 @@ def _contexts(lines: Any) -> Iterator[tuple[dict[str, Any], list[str]]]:
 
 def _show(found: list[Suggestion]) -> None:
     from rich.box import SIMPLE_HEAD
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=SIMPLE_HEAD)
@@ -114,7 +115,7 @@ def _show(found: list[Suggestion]) -> None:
     for suggestion in found:
         place = suggestion.conversations[0]
         where = f"{place.source} {place.dialogue_id}, turn {place.turn}"
-        table.add_row(f"{suggestion.score:.4f}", suggestion.text, f"{suggestion.count:,}", where)
+        table.add_row(f"{suggestion.score:.4f}", escape(suggestion.text), f"{suggestion.count:,}", escape(where))
     console.print(table if found else "No reply fits: try another --mode, or a wider --where.")
 
 
@@ -151,10 +152,10 @@ def evaluate(
             opened,
             tables,
             limit=limit,
-            mode=mode,
+            mode=mode,  # type: ignore[arg-type]
             where=where,
             rarity=rarity,
-            on_context=step,  # type: ignore[arg-type]
+            on_context=step,
         )
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)

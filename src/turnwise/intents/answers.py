@@ -98,7 +98,9 @@ def _block(fitted: Fitted, vectors: Vectors, examples: int) -> list[Answer]:
             Answer(
                 decision,
                 tuple(known.intents[column] for column in sure),
-                tuple(Candidate(known.intents[column], float(probability[row, column])) for column in order[row, :kept]),
+                tuple(
+                    Candidate(known.intents[column], float(probability[row, column])) for column in order[row, :kept]
+                ),
                 float(scores[row]),
                 float(ranks[row]),
                 tuple(

@@ -56,8 +56,8 @@ def fit_calibration(
 ) -> Calibration:
     """The calibration that makes the true intents of left-out examples most likely.
 
-    A few examples that are all told apart would ask for an endless slope: the likelihood is weighed against a wide prior
-    around the usual one.
+    A few examples that are all told apart would ask for an endless slope: the likelihood is weighed against a wide
+    prior around the usual one.
 
     Args:
         scores: A row an example, a column an intent; NaN where an example was the only one of its intent.

@@ -54,7 +54,7 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ...         return [[text.lower().count(letter) for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts]
         >>> texts = ["my card is lost", "i lost my card", "what is my balance", "show the balance"]
         >>> classifier = IntentClassifier(Letters()).fit(texts, ["lost", "lost", "balance", "balance"])
-        >>> classifier.predict(["lost card"]).tolist()
+        >>> classifier.predict(["i have lost my card"]).tolist()
         ['lost']
     """
 
@@ -259,7 +259,9 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         truth, said = label_sets(y), self.predict(X)
         if self.multi_label:
             return micro_f1(truth, list(said))
-        right = [(name,) == names or (name == OUT_OF_SCOPE and not names) for name, names in zip(said, truth, strict=True)]
+        right = [
+            (name,) == names or (name == OUT_OF_SCOPE and not names) for name, names in zip(said, truth, strict=True)
+        ]
         return float(np.average(right, weights=sample_weight))
 
     def suggest_labels(self, messages: Sequence[Message], count: int = 10) -> list[Suggestion]:

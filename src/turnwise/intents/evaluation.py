@@ -89,5 +89,7 @@ def evaluate(classifier: IntentClassifier, messages: Sequence[Message], labels: 
         for place in inside
         if len(truth[place]) == 1 and answers[place].candidates[0].intent not in truth[place]
     )
-    found["confused"] = [{"is": one, "said": other, "times": times} for (one, other), times in pairs.most_common(MOST_CONFUSED)]
+    found["confused"] = [
+        {"is": one, "said": other, "times": times} for (one, other), times in pairs.most_common(MOST_CONFUSED)
+    ]
     return found

@@ -77,7 +77,8 @@ def embed(encoder: Encoder, messages: Sequence[Turns], context_turns: int) -> Ve
     texts = list(dict.fromkeys(text for view in views for text in view))
     number = {text: place for place, text in enumerate(texts)}
     vectors = unit_rows(encoder.encode(texts))
-    return np.hstack([vectors[[number[text] for text in view]] for view in views]) / np.float32(len(views) ** 0.5)
+    joined = np.hstack([vectors[[number[text] for text in view]] for view in views])
+    return np.asarray(joined / len(views) ** 0.5, np.float32)
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,7 @@ def _weights(examples: Examples, frequencies: Mapping[str, float] | None) -> Flo
 
 def _calibrated(examples: Examples, choice: Choice, options: Options, head: Head | None) -> tuple[Calibration, float]:
     """The calibration and the label threshold from scores of examples that the scoring had not seen."""
+    scores: npt.NDArray[np.floating]
     if head is not None and choice.held_out is not None:
         places, scores, usual = choice.held_out.places, choice.held_out.scores, 1.0
     elif head is not None:  # Nothing could be held out: every intent has one example.

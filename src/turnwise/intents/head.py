@@ -1,8 +1,8 @@
 """The logistic head: what prototypes get wrong, learned.
 
-logit(x, c) = slope * cos(x, prototype of c) + w_c . x + b_c, with w and b held near zero. An intent that the head has not
-seen has w = b = 0 and is judged by its prototype, on the same scale: adding one needs no training. While learning, each
-example's prototypes are made without it, so that the head learns from honest mistakes.
+logit(x, c) = slope * cos(x, prototype of c) + w_c . x + b_c, with w and b held near zero. An intent that the head has
+not seen has w = b = 0 and is judged by its prototype, on the same scale: adding one needs no training. While learning,
+each example's prototypes are made without it, so that the head learns from honest mistakes.
 """
 
 from __future__ import annotations

@@ -37,8 +37,8 @@ class LabelledMessage:
 def read_messages(source: str | Path | TextIO, *, format: str | None = None) -> Iterator[LabelledMessage]:
     """Messages one after another, as they come.
 
-    JSON objects and columns are `text`, and perhaps `label` (one, or a list; in CSV separated by `|`) and `context` (the
-    earlier turns as a list). What has no header and is no JSON is one message a line.
+    JSON objects and columns are `text`, and perhaps `label` (one, or a list; in CSV separated by `|`) and `context`
+    (the earlier turns as a list). What has no header and is no JSON is one message a line.
 
     Args:
         source: A file, or an open stream.

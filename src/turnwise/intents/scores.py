@@ -7,6 +7,8 @@ learned from that; `scores_as_if_new` also makes up for the one example that eac
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -99,7 +101,8 @@ def _without(examples: Examples, vectors: Vectors) -> tuple[Floats, Floats]:
 def scores_as_if_new(examples: Examples, places: Places, neighbours: int | None) -> Floats:
     """Left-out scores as new messages would have them, met by all n examples of their intent and not by n-1.
 
-    With few examples that matters: a prototype of more examples is closer, and so is the nearest of more.
+    With few examples that matters: a prototype of more examples is closer, and so is the nearest of more; and both vary
+    less from message to message.
 
     For prototypes: the mean similarity does not depend on the number m of examples, the length of their mean does, as
     sqrt(1/m + (1 - 1/m) b), with b the mean similarity among them. For the nearest: what one more draw adds to the best
@@ -107,18 +110,43 @@ def scores_as_if_new(examples: Examples, places: Places, neighbours: int | None)
     """
     member = examples.member[places]
     plain = left_out_scores(examples, places, neighbours)
-    if neighbours is not None:
-        several = np.maximum(examples.counts, 2)
-        more = _own_spread(examples, places) * (_expected_best(several) - _expected_best(several - 1))
-        return np.asarray(np.where(member, np.minimum(plain + more / neighbours, 1), plain), np.float32)
+    spread = _own_spread(examples, places)
     counts = np.maximum(examples.counts, 2).astype(np.float64)
     rest = counts - 1
-    towards, squared = _without(examples, examples.vectors[places])
-    pooled = _inner_similarity(examples)
-    among = np.where(rest > 1, (squared / rest**2 - 1 / rest) / np.maximum(1 - 1 / rest, 1e-9), pooled)
-    lengths = np.sqrt(np.maximum(1 / counts + (1 - 1 / counts) * among, 1e-6))
-    new = np.minimum(towards / rest / lengths, 1)
-    return np.asarray(np.where(member & np.isfinite(plain), new, plain), np.float32)
+    if neighbours is not None:
+        more = np.sqrt(spread.within) * (_expected_best(counts) - _expected_best(rest))
+        new = plain + more / neighbours
+    else:
+        towards, squared = _without(examples, examples.vectors[places])
+        among = (squared / rest**2 - 1 / rest) / np.maximum(1 - 1 / rest, 1e-9)
+        among = np.where(rest > 1, among, _inner_similarity(examples))
+        new = towards / rest / np.sqrt(np.maximum(1 / counts + (1 - 1 / counts) * among, 1e-6))
+    own = member & np.isfinite(plain)
+    new = _drawn_together(new, own, counts, spread, 1.0 if neighbours is None else 0.5)
+    return np.asarray(np.where(own, np.minimum(new, 1), plain), np.float32)
+
+
+def _drawn_together(
+    scores: npt.NDArray[np.floating],
+    own: npt.NDArray[np.bool_],
+    counts: npt.NDArray[np.float64],
+    spread: _Spread,
+    power: float,
+) -> npt.NDArray[np.floating]:
+    """Own scores moved towards their mean as the variance falls with one more example.
+
+    The variance over messages is that between them plus that of single similarities over m**power: power 1 for a mean
+    of m, about 1/2 for the best of m normal ones.
+    """
+    now, before = (spread.between + spread.within / size**power for size in (counts, counts - 1))
+    factors = np.sqrt(now / np.maximum(before, 1e-12))
+    found: npt.NDArray[np.floating] = scores.copy()
+    for size in np.unique(counts):
+        alike = own & (counts == size)
+        if alike.any():
+            middle = scores[alike].mean()
+            found[alike] = middle + factors[counts == size][0] * (scores[alike] - middle)
+    return found
 
 
 def _inner_similarity(examples: Examples) -> float:
@@ -141,17 +169,25 @@ def own_similarities(examples: Examples, places: Places) -> list[Floats]:
     return found
 
 
-def _own_spread(examples: Examples, places: Places) -> float:
-    """How far the similarities of one message to examples of its intent spread."""
+class _Spread(NamedTuple):
+    """Variance of similarities to examples of one's own intent: between messages, and within one message."""
+
+    between: float
+    within: float
+
+
+def _own_spread(examples: Examples, places: Places) -> _Spread:
     own = [values for values in own_similarities(examples, places) if len(values)]
+    if not own:
+        return _Spread(0.0, 0.0)
+    total = float(np.concatenate(own).var())
     several = [float(values.var(ddof=1)) for values in own if len(values) > 1]
-    if several:
-        return float(np.sqrt(np.mean(several)))
-    # With two examples an intent only the total is seen: half of the variance is taken to lie between messages.
-    return float(np.concatenate(own).std() * np.sqrt(0.5)) if own else 0.0
+    # With two examples an intent only the total is seen: half of it is taken to lie between messages.
+    within = min(float(np.mean(several)), total) if several else total / 2
+    return _Spread(total - within, within)
 
 
-def _expected_best(counts: Places) -> npt.NDArray[np.float64]:
+def _expected_best(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """The expected best of so many standard normal draws (Blom's approximation)."""
     from scipy.special import ndtri
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ _NEVER = timedelta(days=36_500)
 _MARGINS = (0.05, 0.5, 5, 50, 500)
 
 
-def lancedb() -> ModuleType:
+def lancedb() -> Any:
     """The lancedb module, imported when first needed."""
     try:
         import lancedb

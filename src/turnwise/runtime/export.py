@@ -198,20 +198,21 @@ def _write_graph(graph: nn.Module, spec: ExportSpec, path: Path) -> None:
 
 
 def _quantize(path: Path) -> None:
+    import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    whole = path.with_suffix(".fp32.onnx")
-    path.rename(whole)
+    whole = onnx.load(str(path))
+    # The shapes in between are inferred anew: onnxruntime turns the matrices of heads around, and trips over old ones.
+    del whole.graph.value_info[:]
     with _quietly():
         quantize_dynamic(
-            str(whole),
+            whole,
             str(path),
             weight_type=QuantType.QInt8,
             per_channel=True,
             # Word embeddings stay: looking one up costs nothing, and rounding it costs most.
             op_types_to_quantize=["MatMul", "Gemm"],
         )
-    whole.unlink()
 
 
 @contextmanager

@@ -8,12 +8,15 @@ from typing import Any
 
 __all__ = ["folder_fingerprint", "weights_fingerprint"]
 
+NOT_THE_MODEL = ("training", "report.json", "measured")
+"""How it was made, and what was found of it: that does not change what it is."""
+
 
 def folder_fingerprint(folder: Path) -> str:
     """A hash of everything in a model's folder that can change a vector."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
-        if path.relative_to(folder).parts[0] == "training":  # How it was made does not change what it is.
+        if path.relative_to(folder).parts[0] in NOT_THE_MODEL:
             continue
         if path.suffix in (".json", ".safetensors", ".onnx", ".txt", ".model"):
             digest.update(str(path.relative_to(folder)).encode())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,7 +84,7 @@ class CrossEncoderScorer:
             tokenizer.sep_token,
         )
         pairs = [(text, reply) for reply in ends]
-        exact = _last_layer_in_fp32(self.model) if self._bf16 else nullcontext()
+        exact: AbstractContextManager[None] = _last_layer_in_fp32(self.model) if self._bf16 else nullcontext()
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self._bf16), exact:
             found = self.model.predict(pairs, batch_size=self._batch_size, show_progress_bar=False)
         return np.asarray(found, np.float64).reshape(len(replies))

@@ -28,7 +28,9 @@ def ray_application(config: Path | str, *, replicas: int = 1, cpus: float = 1.0)
     try:
         from ray import serve
     except ImportError as error:
-        raise TurnwiseError("Ray Serve is not installed", "pip install 'turnwise[cluster,serve]' 'ray[serve]'") from error
+        raise TurnwiseError(
+            "Ray Serve is not installed", "pip install 'turnwise[cluster,serve]' 'ray[serve]'"
+        ) from error
     path = str(Path(config).resolve())
     limits = load_config(path).limits
 
@@ -51,4 +53,5 @@ def ray_application(config: Path | str, *, replicas: int = 1, cpus: float = 1.0)
     class Turnwise:
         """A replica."""
 
-    return Turnwise.bind()
+    deployment: Any = Turnwise
+    return deployment.bind()

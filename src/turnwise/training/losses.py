@@ -7,6 +7,7 @@ from typing import Any, cast
 from torch import nn
 
 from turnwise import objectives
+from turnwise.errors import TurnwiseError
 from turnwise.training import objective_options as words
 from turnwise.training.recipe import Part
 
@@ -34,6 +35,8 @@ def _build(model: Any, wanted: words.Objective, kept: nn.Module | None, mini_bat
     options: dict[str, Any] = wanted.model_dump(exclude={"kind", "masked_language_weight"})
     if not isinstance(wanted, (words.MatchingGuided, words.Siamese, words.Manipulation)):
         options["mini_batch_size"] = mini_batch_size
+    elif mini_batch_size is not None:
+        raise TurnwiseError(f"{wanted.kind} takes a batch as a whole", "leave mini_batch_size out of the recipe")
     if options.get("head") == "context-reply":
         options["head"] = kept
     loss = cast("nn.Module", _LOSSES[wanted.kind](model, **options))

@@ -70,8 +70,6 @@ class StageRun:
         """Train, add to the result, and return the losses with what they learned."""
         import torch
 
-        from turnwise.training.trainer import last_checkpoint
-
         torch.manual_seed(self._recipe.seed)  # The first weights of heads.
         self._model.max_seq_length = self._recipe.model.max_length
         data, parts = self._data(tables, result)
@@ -82,16 +80,34 @@ class StageRun:
             trainer._load_from_checkpoint(str(self._folder / "finished"))
             _add(result, json.loads(finished.read_text(encoding="utf-8")))
         else:
-            checkpoint = last_checkpoint(self._folder) if resume else None
-            trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-            budget.stop_clock()
-            done = self._done(trainer.state, budget)
+            done = self._done(self._run(trainer, budget, resume), budget)
             _add(result, done)
             if is_first_process():
                 trainer._save(str(self._folder / "finished"))
                 finished.write_text(json.dumps(done) + "\n", encoding="utf-8")
-        self._refit({group: data[group] for group in data if parts[group] is self._stage}, losses)
+        if self._refit({group: data[group] for group in data if parts[group] is self._stage}, losses):
+            self._look(losses, result)
         return losses
+
+    def _look(self, losses: dict[str, Any], result: TrainResult) -> None:
+        """Validate what heads that were refitted have become: the last point of the curve."""
+        if self._validate is not None:
+            scores = self._validate(self._whole(self._model, losses))
+            result.curve.append({"step": result.steps, "minutes": result.minutes, **scores})
+
+    def _run(self, trainer: Any, budget: Budget, resume: bool) -> Any:
+        """Train to the end, from the last checkpoint if there is one to go on from; the trainer's state then."""
+        from turnwise.training.trainer import last_checkpoint, state_at_the_end
+
+        checkpoint = last_checkpoint(self._folder) if resume else None
+        state = state_at_the_end(checkpoint, budget) if checkpoint else None
+        if state is not None:
+            best = state.best_model_checkpoint if trainer.args.load_best_model_at_end else None
+            trainer._load_from_checkpoint(best or str(checkpoint))
+            return state
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        budget.stop_clock()
+        return trainer.state
 
     def _done(self, state: Any, budget: Budget) -> dict[str, Any]:
         """What the trainer did."""
@@ -103,19 +119,20 @@ class StageRun:
             "curve": _curve(state.log_history),
         }
 
-    def _refit(self, data: dict[str, Any], losses: dict[str, Any]) -> None:
-        """Train the kept heads on, after the last stage and if the recipe says so."""
+    def _refit(self, data: dict[str, Any], losses: dict[str, Any]) -> bool:
+        """Train the kept heads on, after the last stage and if the recipe says so; whether it did."""
         from turnwise.objectives import ContextReplyHeads
         from turnwise.training.refit import refit_heads
 
         options = self._recipe.refit
         if options is None or self._stage is not self._recipe.stages[-1]:
-            return
+            return False
         heads = next((head for loss in losses.values() if (head := getattr(loss, "head", None)) is not None), None)
         if not isinstance(heads, ContextReplyHeads):
             raise TurnwiseError("refit needs the head 'context-reply' in the last stage", "change the recipe")
         seed, bf16 = self._recipe.seed, self._recipe.bf16
         refit_heads(self._model, heads, data, options, bf16=bf16, seed=seed, on_progress=self._on_progress)
+        return True
 
     def _data(self, tables: Sequence[Path], result: TrainResult) -> tuple[dict[str, Any], dict[str, Part]]:
         """The dataset of each group of each view, its rows turned into text as they are read; and the group's part."""

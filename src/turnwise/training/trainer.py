@@ -13,13 +13,13 @@ from sentence_transformers import CrossEncoderTrainer, SentenceTransformerTraine
 from sentence_transformers.base.trainer import BaseTrainer
 from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
 from torch import nn
-from transformers import TrainerCallback
+from transformers import TrainerCallback, TrainerState
 
 from turnwise.training.budget import Budget, rate_factor
 from turnwise.training.losses import added_parameters
 from turnwise.training.recipe import Stage
 
-__all__ = ["DialogueTrainer", "Pace", "RerankerTrainer", "Validation", "last_checkpoint"]
+__all__ = ["DialogueTrainer", "Pace", "RerankerTrainer", "Validation", "last_checkpoint", "state_at_the_end"]
 
 HEADS, COMPLETE, CLOCK = "heads.safetensors", "complete", "clock.json"
 
@@ -129,10 +129,9 @@ class Pace(TrainerCallback):
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Take up the time of a run that was interrupted."""
         del control, kwargs
-        resumed = Path(args.output_dir) / f"checkpoint-{state.global_step}" / CLOCK
-        if state.global_step and resumed.exists():
-            clock = json.loads(resumed.read_text(encoding="utf-8"))
-            self._budget.spent, self._budget.tokens = clock["seconds"], clock["tokens"]
+        resumed = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+        if state.global_step and (resumed / CLOCK).exists():
+            restored_clock(resumed, self._budget)
         self._budget.start_clock()
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -164,6 +163,22 @@ class Pace(TrainerCallback):
             clock = {"seconds": self._budget.seconds, "tokens": self._budget.tokens}
             (folder / CLOCK).write_text(json.dumps(clock), encoding="utf-8")
             (folder / COMPLETE).touch()
+
+
+def restored_clock(checkpoint: Path, budget: Budget) -> None:
+    """Take up the time and the tokens of a run that was interrupted."""
+    clock = json.loads((checkpoint / CLOCK).read_text(encoding="utf-8"))
+    budget.spent, budget.tokens = clock["seconds"], clock["tokens"]
+
+
+def state_at_the_end(checkpoint: Path, budget: Budget) -> TrainerState | None:
+    """The state of a run that had made its last step when it was interrupted; None if it has steps to make.
+
+    A trainer that goes on from such a checkpoint makes a step too many before it looks whether there are any.
+    """
+    state = TrainerState.load_from_json(str(checkpoint / "trainer_state.json"))
+    restored_clock(checkpoint, budget)
+    return state if budget.progress(state.global_step) >= 1 else None
 
 
 def last_checkpoint(folder: Path) -> Path | None:

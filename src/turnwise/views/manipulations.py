@@ -123,7 +123,7 @@ def manipulate(
         foreign: A turn of another conversation, for deletion.
 
     Returns:
-        None if the conversation is so short that there is only one answer.
+        None if the conversation is so short that there is only one answer, or nothing foreign is given to find.
 
     Example:
         >>> asked = manipulate("insertion", "abc", np.random.default_rng(0))
@@ -132,7 +132,7 @@ def manipulate(
     """
     if task not in get_args(Task):
         raise TurnwiseError(f"there is no manipulation {task!r}", f"choose from {', '.join(get_args(Task))}")
-    if len(turns) < FEWEST[task] or (task == "deletion" and foreign is None):
+    if len(turns) < FEWEST[task]:
         return None
     start = int(rng.integers(max(len(turns) - window, 0) + 1))
     run = tuple(turns[start : start + window])
@@ -140,8 +140,10 @@ def manipulate(
         place = int(rng.integers(len(run)))
         return Manipulated(task, run[:place] + run[place + 1 :], run[place], place)
     if task == "deletion":
+        if foreign is None:
+            return None
         place = int(rng.integers(len(run) + 1))
-        return Manipulated(task, (*run[:place], foreign, *run[place:]), None, place)  # type: ignore[arg-type]
+        return Manipulated(task, (*run[:place], foreign, *run[place:]), None, place)
     *before, last = run
     order = rng.permutation(len(before)).tolist()
     return Manipulated(task, tuple(before[place] for place in order), last, order.index(len(before) - 1))
@@ -213,7 +215,8 @@ class Marker:
                 "raise model.max_length, or lower stages.0.view.window",
             )
         fitted = fit_turns(spoken, self._limit - fixed)
-        mark, ids, places = self._marks[given.task], [self._first], []
+        mark = self._marks[given.task]
+        ids, places = [self._first], list[int]()
         for turn in fitted[: len(given.turns)]:
             places.append(len(ids))
             ids += [mark, *turn, self._end]

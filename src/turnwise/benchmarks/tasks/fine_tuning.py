@@ -15,8 +15,8 @@ from turnwise.benchmarks.actions import action_splits, action_targets
 from turnwise.benchmarks.cache import CachedEncoder
 from turnwise.benchmarks.data import Pool, split_pool
 from turnwise.benchmarks.fine_tune import FineTuning, Places, draw_few_shot, fine_tune, trainable_copy
-from turnwise.benchmarks.fine_tune_objectives import LabelObjective, ReplyObjective, multi_label_scores, rank_replies
-from turnwise.benchmarks.metrics import best_column_credit
+from turnwise.benchmarks.fine_tune_objectives import LabelObjective, ReplyObjective, rank_replies
+from turnwise.benchmarks.metrics import best_column_credit, f1_scores
 from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo, leave_out_credits
 from turnwise.benchmarks.tasks.response_selection import MAX_PAIRS, Selection, blocks, selection_draw, selection_pairs
 from turnwise.corpus.catalog import get_dataset
@@ -135,10 +135,8 @@ class ActionFineTuning(_FewShot):
         fine_tune(tuned, objective, self.plan, seed)
         truth = action_targets(test.labels, names)
         predicted = objective.logits([encoder.format_context(context) for context in test.contexts]) > 0
-        credits = leave_out_credits(
-            lambda keep: multi_label_scores(predicted[keep], truth[keep])["micro_f1"], len(truth)
-        )
-        return Draw(multi_label_scores(predicted, truth), credits)
+        credits = leave_out_credits(lambda keep: 100 * f1_scores(truth[keep], predicted[keep])["micro_f1"], len(truth))
+        return Draw({name: 100 * value for name, value in f1_scores(truth, predicted).items()}, credits)
 
 
 class SelectionFineTuning(_FewShot):

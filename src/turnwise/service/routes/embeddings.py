@@ -51,6 +51,6 @@ async def embed(asked: EmbeddingRequest, request: Request, using: Using) -> Resp
 @router.get("/v1/models", dependencies=[needs("embeddings")])
 async def models(using: Using) -> Response:
     """The models that are served."""
-    served = [using.encoder, *([using.scorer] if using.scorer else [])]
-    data = [{"id": model.name, "object": "model", "created": 0, "owned_by": "turnwise"} for model in served]
+    names = [using.encoder.name, *([using.scorer.name] if using.scorer else [])]
+    data = [{"id": name, "object": "model", "created": 0, "owned_by": "turnwise"} for name in names]
     return json_answer({"object": "list", "data": data})

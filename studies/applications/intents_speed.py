@@ -1,0 +1,59 @@
+"""What the classifier costs beside its encoder.
+
+`fit` of ten examples of each of CLINC150's 150 intents, embeddings cached; and messages answered a second beside the
+bare encoder on the same messages, in turns.
+
+Usage: TURNWISE_DATA=... python -m studies.applications.intents_speed MODEL
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable
+
+from studies.applications.intents_data import SHOTS, intent_set
+from studies.figures import record
+from turnwise.benchmarks import CachedEncoder
+from turnwise.intents import IntentClassifier
+from turnwise.runtime import load_encoder
+
+ROUNDS, MESSAGES = 5, 1_500
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def main(model: str, messages: str = str(MESSAGES)) -> None:
+    data = intent_set("clinc150")
+    examples = data.draw(SHOTS, 0)
+    encoder = load_encoder(model)
+    kept = CachedEncoder(encoder)
+    kept.encode(examples.texts)
+    fits = [seconds(lambda: IntentClassifier(kept).fit(examples.texts, examples.labels)) for _ in range(ROUNDS)]
+    classifier = IntentClassifier(encoder).fit(examples.texts, examples.labels)
+    # Every third: files are sorted by intent.
+    texts = list(dict.fromkeys(data.test.texts[::3]))[: int(messages)]
+    encoder.encode(texts[:64])
+    bare, whole = [], []
+    for _ in range(ROUNDS):
+        bare.append(seconds(lambda: encoder.encode(texts)))
+        whole.append(seconds(lambda: classifier.answer(texts)))
+    print(
+        f"{len(texts) / statistics.median(whole):.0f} answers a second, bare {len(texts) / statistics.median(bare):.0f}"
+    )
+    record(
+        "applications",
+        {
+            "fit_seconds": statistics.median(fits),
+            "predict_speed_ratio": statistics.median(bare) / statistics.median(whole),
+        },
+    )
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

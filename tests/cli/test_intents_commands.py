@@ -1,0 +1,152 @@
+"""`turnwise intents` and `turnwise embed` on a tiny model, in pipes and with mistakes."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from tests.cli.test_commands import run
+from tests.intents.guide_model import write_model
+from turnwise.runtime import load_encoder
+
+Captured = pytest.CaptureFixture[str]
+WORDS = {
+    "lost": ["my card is lost", "i lost my card", "card gone", "cannot find my card", "where is my card"],
+    "balance": [
+        "what is my balance",
+        "show the balance",
+        "how much money do i have",
+        "money left",
+        "my account balance",
+    ],
+}
+TEXTS = [text for texts in WORDS.values() for text in texts]
+AWAY = ["sing a song", "tell me a joke", "who won the game", "play a song", "sing another song", "a song please"]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tiny") / "model"
+    return write_model(folder, " ".join([*TEXTS, *AWAY]))
+
+
+@pytest.fixture
+def examples(tmp_path: Path) -> Path:
+    path = tmp_path / "examples.jsonl"
+    rows = [{"text": text, "label": label} for label, texts in WORDS.items() for text in texts]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def fitted(capsys: Captured, monkeypatch: pytest.MonkeyPatch, model: Path, examples: Path, tmp_path: Path) -> Path:
+    out = tmp_path / "intents"
+    code, text, _ = run(capsys, monkeypatch, "intents", "fit", str(examples), "--model", str(model), "--out", str(out))
+    assert code == 0
+    assert "2 intents with 5 to 5 examples, 10 in all" in text
+    assert "in-scope messages turned away:" in text
+    assert f"Next: turnwise intents predict {out} MESSAGES" in text
+    return out
+
+
+def test_predict_reads_a_pipe_and_writes_json_lines(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch, fitted: Path
+) -> None:
+    given = ["my card is lost", "show the balance", *AWAY]
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(given) + "\n"))
+    code, out, err = run(capsys, monkeypatch, "intents", "predict", str(fitted), "--examples", "2")
+    assert code == 0
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert [row["text"] for row in rows] == given
+    assert rows[0]["nearest"][0] == {"text": "my card is lost", "intents": ["lost"], "similarity": 1.0}
+    assert rows[1]["candidates"][0]["intent"] == "balance"
+    assert all(len(row["nearest"]) == 2 for row in rows)
+    counts = {kind: sum(row["decision"] == kind for row in rows) for kind in ("accept", "ask", "out_of_scope")}
+    assert f"{counts['accept']} accepted, {counts['ask']} to ask about, {counts['out_of_scope']} out of scope" in err
+
+
+def test_evaluate_and_discover(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch, fitted: Path, examples: Path, tmp_path: Path
+) -> None:
+    test = tmp_path / "test.csv"
+    rows = [*[f"{text},{label}" for label, texts in WORDS.items() for text in texts], *[f"{text},oos" for text in AWAY]]
+    test.write_text("text,label\n" + "\n".join(rows) + "\n")
+    numbers = tmp_path / "n.json"
+    code, out, _ = run(capsys, monkeypatch, "intents", "evaluate", str(fitted), str(test), "--json", str(numbers))
+    assert code == 0
+    found = json.loads(numbers.read_text())
+    assert (found["in_scope"], found["out_of_scope"]) == (10, 6)
+    assert f"accuracy: {100 * found['accuracy']:.1f} %" in out
+    assert "false reject: " in out
+    code, out, err = run(
+        capsys, monkeypatch, "intents", "discover", str(fitted), str(test), "--min-size", "2", "--members"
+    )
+    assert code == 0
+    groups = [json.loads(line) for line in out.splitlines()]
+    assert all(len(group["members"]) == group["size"] >= 2 for group in groups)
+    assert f"{len(groups)} groups with {sum(group['size'] for group in groups)} of 16 messages" in err
+
+
+def test_embed_gives_the_models_vectors(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch, model: Path, examples: Path, tmp_path: Path
+) -> None:
+    texts = TEXTS
+    code, out, err = run(capsys, monkeypatch, "embed", str(model), str(examples))
+    assert code == 0
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert [row["text"] for row in rows] == texts
+    expected = load_encoder(model).encode(texts)
+    assert np.array([row["vector"] for row in rows]) == pytest.approx(expected, abs=1e-5)
+    assert "10 messages by model (" in err
+    code, _, _ = run(capsys, monkeypatch, "embed", str(model), str(examples), "--out", str(tmp_path / "v.parquet"))
+    assert code == 0
+    table = pq.read_table(tmp_path / "v.parquet")
+    assert table["text"].to_pylist() == texts
+    assert np.array(table["vector"].to_pylist()) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["intents", "fit", "{tmp}/none.csv", "--model", "{model}", "--out", "{tmp}/o"], "none.csv is no file"),
+        (["intents", "fit", "{tmp}/unlabelled.csv", "--model", "{model}", "--out", "{tmp}/o"], "message 1: no label"),
+        (["intents", "fit", "{examples}", "--model", "{tmp}", "--out", "{tmp}/o"], "holds no model"),
+        (
+            ["intents", "fit", "{examples}", "--model", "{model}", "--out", "{tmp}/o", "--method", "tree"],
+            "there is no method 'tree'. Mend: choose auto, prototypes, knn, logistic",
+        ),
+        (
+            ["intents", "fit", "{examples}", "--model", "{model}", "--out", "{tmp}/o", "--frequencies", "{examples}"],
+            "holds no frequencies",
+        ),
+        (
+            ["intents", "predict", "{tmp}", "{examples}"],
+            "holds no intents. Mend: make them with 'turnwise intents fit'",
+        ),
+        (["embed", "{model}", "{examples}", "--view", "side"], "there is no view 'side'. Mend: choose one of text"),
+        (["embed", "{model}", "{examples}", "--out", "{tmp}/v.npy"], "is neither .parquet nor .jsonl"),
+        (["embed", "{model}", "{tmp}/empty.txt"], "holds no message"),
+    ],
+)
+def test_mistakes_are_one_line(
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+    model: Path,
+    examples: Path,
+    tmp_path: Path,
+    arguments: list[str],
+    message: str,
+) -> None:
+    (tmp_path / "unlabelled.csv").write_text("text\nhello\n")
+    (tmp_path / "empty.txt").write_text("")
+    filled = [each.format(tmp=tmp_path, model=model, examples=examples) for each in arguments]
+    code, _, err = run(capsys, monkeypatch, *filled)
+    assert code == 2
+    assert message in " ".join(err.split())
+    assert "Traceback" not in err

@@ -1,0 +1,97 @@
+"""Left-out scores against classifiers that really are made anew without the example."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.intents.toy import Topics, examples_of, names
+from turnwise.intents.examples import Examples, unit_rows
+from turnwise.intents.scores import class_scores, left_out_scores, scores_as_if_new
+
+Vectors = npt.NDArray[np.float32]
+
+
+def naive_scores(vector: Vectors, examples: Examples, neighbours: int | None) -> list[float]:
+    """One intent after the other, as the definition says."""
+    found = []
+    for column in range(len(examples.intents)):
+        own = examples.vectors[examples.member[:, column]]
+        if not len(own):
+            found.append(float("nan"))
+        elif neighbours is None:
+            mean = own.mean(axis=0)
+            found.append(float(vector @ mean / np.linalg.norm(mean)))
+        else:
+            found.append(float(np.sort(own @ vector)[::-1][:neighbours].mean()))
+    return found
+
+
+@st.composite
+def labelled_vectors(draw: st.DrawFn) -> Examples:
+    """Up to twelve messages with one or several of up to four intents; every intent has an example."""
+    intents = draw(st.integers(1, 4))
+    count = draw(st.integers(intents, 12))
+    rng = np.random.default_rng(draw(st.integers(0, 10_000)))
+    member = rng.random((count, intents)) < 0.4
+    member[np.arange(count), np.arange(count) % intents] = True
+    vectors = unit_rows(rng.standard_normal((count, 6)))
+    return Examples(tuple((f"m{n}",) for n in range(count)), vectors, tuple(names(intents)), member)
+
+
+@given(labelled_vectors(), st.sampled_from([None, 1, 2, 3]))
+def test_left_out_is_a_classifier_made_without_the_example(examples: Examples, neighbours: int | None) -> None:
+    places = np.arange(len(examples))
+    found = left_out_scores(examples, places, neighbours)
+    for place in places:
+        expected = naive_scores(examples.vectors[place], examples.take(places != place), neighbours)
+        assert found[place] == pytest.approx(expected, abs=2e-4, nan_ok=True)
+
+
+@given(labelled_vectors(), st.sampled_from([None, 1, 2, 3]))
+def test_scores_of_new_messages_are_as_defined(examples: Examples, neighbours: int | None) -> None:
+    new = unit_rows(np.random.default_rng(1).standard_normal((3, 6)))
+    found = class_scores(new, examples, neighbours)
+    for row, vector in enumerate(new):
+        assert found[row] == pytest.approx(naive_scores(vector, examples, neighbours), abs=1e-5)
+
+
+@pytest.mark.parametrize("each", [2, 3])
+@pytest.mark.parametrize("neighbours", [None, 1])
+def test_as_if_new_is_what_new_messages_get(each: int, neighbours: int | None) -> None:
+    topics = names(250)
+    examples = examples_of(topics, each)
+    places = np.arange(len(examples))
+    new = examples_of(topics, 6, start=100)
+    real = class_scores(new.vectors, examples, neighbours)[new.member]
+    corrected = scores_as_if_new(examples, places, neighbours)[examples.member]
+    plain = left_out_scores(examples, places, neighbours)[examples.member]
+    assert corrected.mean() == pytest.approx(real.mean(), abs=0.012)
+    assert plain.mean() < real.mean() - 0.015  # What is corrected is there to be corrected.
+    assert abs(corrected.std() - real.std()) < abs(plain.std() - real.std())
+
+
+def test_an_intent_without_examples_fits_nothing() -> None:
+    examples = examples_of(names(3), 2)
+    without = examples.take(~examples.member[:, 0])
+    for neighbours in (None, 1, 2):
+        scores = class_scores(examples.vectors, without, neighbours)
+        assert (scores[:, 0] == -2).all()
+        assert (scores[:, 1:] > -1.01).all()
+
+
+def test_copies_under_one_label_count_once() -> None:
+    vectors = unit_rows(np.eye(4, dtype=np.float32))
+    turns = [("Hello there",), ("hello  there",), ("bye",), ("hello there",)]
+    examples = Examples.of(turns, vectors, [("a",), ("a",), ("a",), ("b",)])
+    assert examples.messages == (("Hello there",), ("bye",), ("hello there",))
+    assert examples.counts.tolist() == [2, 1]
+    assert examples.labels() == [("a",), ("a",), ("b",)]
+
+
+def test_the_toy_encoder_has_topics() -> None:
+    examples = examples_of(names(4), 5, encoder=Topics())
+    assert class_scores(examples.vectors, examples, None).argmax(axis=1).tolist() == sorted([0, 1, 2, 3] * 5)
