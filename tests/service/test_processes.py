@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -94,8 +94,11 @@ def running(config: Path, address: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def worker_processes(parent: int) -> list[int]:
-    children = psutil.Process(parent).children()
-    return [child.pid for child in children if "spawn_main" in " ".join(child.cmdline())]
+    found = []
+    for child in psutil.Process(parent).children():
+        with suppress(psutil.Error):  # One that was killed a moment ago.
+            found += [child.pid] if "spawn_main" in " ".join(child.cmdline()) else []
+    return found
 
 
 def embed(address: str) -> httpx.Response:
