@@ -140,8 +140,21 @@ def service(folder: Path, **changes: Any) -> Iterator[tuple[str, psutil.Process]
 
 def workers(parent: psutil.Process) -> list[psutil.Process]:
     """The worker processes; the process itself if it has none."""
-    children = [child for child in parent.children() if "spawn_main" in " ".join(child.cmdline())]
+    children = [child for child in parent.children() if _is_worker(child)]
     return children or [parent]
+
+
+def _is_worker(process: psutil.Process) -> bool:
+    try:
+        return "spawn_main" in " ".join(process.cmdline())
+    except psutil.Error:  # It was killed a moment ago.
+        return False
+
+
+def ready_workers(folder: Path) -> set[int]:
+    """The processes that have said in the log that they serve."""
+    lines = (folder / "log").read_text(encoding="utf-8", errors="replace").splitlines()
+    return {json.loads(line)["pid"] for line in lines if '"event":"ready"' in line}
 
 
 def cpu_seconds(processes: list[psutil.Process]) -> float:

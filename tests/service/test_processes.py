@@ -9,10 +9,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 import yaml
 
@@ -31,8 +32,8 @@ ray.init(num_cpus=3, _node_ip_address="127.0.0.1", include_dashboard=False, log_
 serve.start(http_options={"host": "127.0.0.1", "port": int(sys.argv[2])})
 serve.run(ray_application(sys.argv[1], replicas=2, cpus=0.5))
 address = f"http://127.0.0.1:{sys.argv[2]}"
-asked = {"model": "tiny", "input": ["hello there", "my card"]}
-answers = [httpx.post(f"{address}/v1/embeddings", json=asked, timeout=60) for _ in range(20)]
+answers = [httpx.post(f"{address}/v1/embeddings", json={"model": "tiny", "input": ["hello there", "my card"]}, timeout=60)
+           for _ in range(20)]
 assert {answer.status_code for answer in answers} == {200}, answers[0].text
 assert len({answer.text for answer in answers}) == 1
 assert httpx.get(f"{address}/health/ready").status_code == 200
@@ -61,12 +62,7 @@ def free_port() -> int:
 
 def write_config(folder: Path, **changes: object) -> tuple[Path, str]:
     port = free_port()
-    found = {
-        "port": port,
-        "model": {"path": "model", "name": "tiny", "threads": 1},
-        "state": f"state-{port}",
-        **changes,
-    }
+    found = {"port": port, "model": {"path": "model", "name": "tiny", "threads": 1}, "state": f"state-{port}", **changes}
     path = folder / f"config-{port}.yaml"
     path.write_text(yaml.safe_dump(found), encoding="utf-8")
     return path, f"http://127.0.0.1:{port}"
@@ -97,30 +93,34 @@ def running(config: Path, address: str) -> Iterator[subprocess.Popen[bytes]]:
         process.wait(60)
 
 
+def worker_processes(parent: int) -> list[int]:
+    found = []
+    for child in psutil.Process(parent).children():
+        with suppress(psutil.Error):  # One that was killed a moment ago.
+            found += [child.pid] if "spawn_main" in " ".join(child.cmdline()) else []
+    return found
+
+
 def embed(address: str) -> httpx.Response:
     return httpx.post(f"{address}/v1/embeddings", json={"model": "tiny", "input": "hello there"}, timeout=30)
 
 
 def test_workers_survive_a_kill_and_their_metrics_are_added_up(folder: Path) -> None:
-    import psutil
-
     config, address = write_config(folder, workers=2)
     with running(config, address) as process:
         expected = embed(address).text
-        workers = [
-            child for child in psutil.Process(process.pid).children() if "spawn_main" in " ".join(child.cmdline())
-        ]
+        workers = worker_processes(process.pid)
         assert len(workers) == 2
-        os.kill(workers[0].pid, signal.SIGKILL)
+        os.kill(workers[0], signal.SIGKILL)
         wait_ready(address)
         assert embed(address).text == expected
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
-            now = [c.pid for c in psutil.Process(process.pid).children() if "spawn_main" in " ".join(c.cmdline())]
-            if len(now) == 2 and workers[0].pid not in now:
+            now = worker_processes(process.pid)
+            if len(now) == 2 and workers[0] not in now:
                 break
             time.sleep(0.2)
-        assert workers[0].pid not in now
+        assert workers[0] not in now
         metrics = httpx.get(f"{address}/metrics").text
         assert 'turnwise_requests_total{method="POST",route="/v1/embeddings",status="200"} 2.0' in metrics
 

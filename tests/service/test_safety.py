@@ -36,7 +36,7 @@ ROUTES = [
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     folder = tmp_path_factory.mktemp("guarded")
-    limits = {"body_bytes": 2_000, "json_depth": 6, "request_seconds": 5}
+    limits = {"body_bytes": 2_000, "json_depth": 6}
     config = settings(folder, keys=keys(), limits=limits, cors_origins=["https://example.org"])
     with served(config, HeadedEncoder()) as client:
         yield client
@@ -140,8 +140,8 @@ def test_errors_tell_nothing_of_the_inside_and_logs_nothing_of_the_text(
 
 
 def test_texts_are_logged_when_asked_for(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    logged = settings(tmp_path, logs={"texts": True})
-    with served(logged, HeadedEncoder()) as client, caplog.at_level(logging.INFO, "turnwise.service"):
+    config = settings(tmp_path, logs={"texts": True})
+    with served(config, HeadedEncoder()) as client, caplog.at_level(logging.INFO, "turnwise.service"):
         client.post("/v1/embeddings", json=EMBED | {"input": "my name is Ada"})
     assert any("Ada" in JsonFormatter().format(record) for record in caplog.records)
 

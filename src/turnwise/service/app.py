@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -51,6 +52,7 @@ def create_app(config: ServiceConfig, loaders: Loaders | None = None, *, drain_o
         watching = asyncio.create_task(_heed_wishes(service))
         if drain_on_signal:
             _drain_before_stopping(service)
+        _log.info("ready", extra={"pid": os.getpid()})
         yield
         watching.cancel()
         with suppress(asyncio.CancelledError):

@@ -26,7 +26,7 @@ from turnwise.service.metrics import Metrics
 
 __all__ = ["PUBLIC", "Guard", "too_deep"]
 
-PUBLIC = ("/", "/health/live", "/health/ready", "/openapi.json", "/docs")
+PUBLIC = ("/", "/health/live", "/health/ready", "/openapi.json")
 """What needs no key; beside the page's own files."""
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)

@@ -12,13 +12,15 @@ from typing import Any
 from turnwise.errors import TurnwiseError
 from turnwise.replies import ReplyIndex, Suggestion
 from turnwise.replies.search import Mode
-from turnwise.runtime.protocols import Encoder, Scorer
+from turnwise.runtime.protocols import Scorer
 from turnwise.service.config import ReplyServing
 from turnwise.service.journal import Journal, locked
 from turnwise.service.logs import trace_of
+from turnwise.service.models import PatientEncoder, QueuedEncoder
 
 __all__ = ["LiveReplies", "TooManyPendingError"]
 
+_log = logging.getLogger("turnwise.service")
 MANIFEST = "index.json"
 MOST_VERSIONS, KEPT_VERSIONS = 40, 20
 """Each round of additions makes a version of the index; of many, the oldest go."""
@@ -41,7 +43,7 @@ class LiveReplies:
         state: A folder for what is pending.
     """
 
-    def __init__(self, options: ReplyServing, encoder: Encoder, scorer: Scorer | None, state: Path) -> None:
+    def __init__(self, options: ReplyServing, encoder: QueuedEncoder, scorer: Scorer | None, state: Path) -> None:
         self._options = options
         self._encoder = encoder
         self._scorer = scorer
@@ -72,8 +74,16 @@ class LiveReplies:
         if stamp != self._seen:
             with self._opening:
                 if stamp != self._seen:
-                    self._index, self._seen = self._open(), stamp
+                    self._seen = stamp
+                    self._index = self._reopened()
         return self._index
+
+    def _reopened(self) -> ReplyIndex:
+        try:
+            return self._open()
+        except TurnwiseError as error:  # Its vectors are another model's now: a reload brings both.
+            _log.error("replies not reopened", extra={"problem": error.problem, "mend": error.mend})
+            return self._index
 
     def suggest(
         self, context: Sequence[str], k: int, mode: Mode | None, where: str | None
@@ -119,7 +129,7 @@ class LiveReplies:
         try:
             self.index_pending()
         except Exception as error:  # What is pending stays on disk, and the next round tries again.
-            logging.getLogger("turnwise.service").error("indexing failed", extra={"trace": trace_of(error)})
+            _log.error("indexing failed", extra={"trace": trace_of(error)})
 
     def index_pending(self) -> int:
         """Index what is pending, unless another process does; how many conversations were."""
@@ -157,7 +167,7 @@ class LiveReplies:
         writer = TableWriter(table)
         writer.write(daft().from_arrow(dialogues_to_arrow(dialogues)))
         writer.finish("turnwise serve", {})
-        index = self._open()
+        index = ReplyIndex(self._options.folder, PatientEncoder(self._encoder))
         index.add(table)
         if len(index.versions) > MOST_VERSIONS:
             index.prune(KEPT_VERSIONS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
@@ -55,7 +56,15 @@ class Metrics:
         if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
             from prometheus_client.multiprocess import MultiProcessCollector
 
+            _forget_the_dead(Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]))
             shared = CollectorRegistry()
             MultiProcessCollector(shared)  # type: ignore[no-untyped-call]
             return generate_latest(shared)
         return generate_latest(self._registry)
+
+
+def _forget_the_dead(folder: Path) -> None:
+    """What a killed worker had in its queue is in no queue any more."""
+    for path in folder.glob("gauge_live*.db"):
+        if not Path("/proc", path.stem.rsplit("_", 1)[1]).exists():
+            path.unlink(missing_ok=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,14 @@ import numpy.typing as npt
 from turnwise.runtime.encoder import load_encoder
 from turnwise.runtime.onnx_backend import OnnxEncoder, OnnxScorer, exported_kind
 from turnwise.runtime.protocols import Context, Encoder, Scorer, Vectors
-from turnwise.service.batching import Batcher, BatchObserver
+from turnwise.service.batching import Batcher, BatchObserver, OverloadedError
 from turnwise.service.config import Batching, ServedModel
 
-__all__ = ["QueuedEncoder", "QueuedScorer", "open_encoder", "open_scorer"]
+__all__ = ["PatientEncoder", "QueuedEncoder", "QueuedScorer", "open_encoder", "open_scorer"]
 
 CHARACTERS_PER_TOKEN = 4
+PIECE, PATIENCE = 16, 0.05
+"""Texts at a time of work in the background, and the seconds that it waits when the queue is full."""
 LONGEST = 512
 """Tokens that a text counts at most for the queue: models read no more."""
 
@@ -123,6 +126,45 @@ class QueuedEncoder:
     def format_context(self, context: Context) -> str:
         """A context as the text that the model reads."""
         return str(self._submit("format", [context]).result(self._timeout)[0])
+
+
+class PatientEncoder:
+    """The same encoder for work in the background: in small pieces, and when the queue is full, later.
+
+    Args:
+        encoder: What requests use too.
+    """
+
+    def __init__(self, encoder: QueuedEncoder) -> None:
+        self._encoder = encoder
+        self.name = encoder.name
+        self.fingerprint = encoder.fingerprint
+        self.languages = encoder.languages
+        self.has_heads = encoder.has_heads
+        self.format_context = encoder.format_context
+
+    def _pieces(self, encode: Callable[[Sequence[Any]], Vectors], items: Sequence[Any]) -> Vectors:
+        rows = [np.zeros((0, self._encoder.dimension), np.float32)]
+        place = 0
+        while place < len(items):
+            try:
+                rows.append(encode(items[place : place + PIECE]))
+                place += PIECE
+            except OverloadedError:
+                time.sleep(PATIENCE)
+        return np.concatenate(rows)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Vectors for meaning."""
+        return self._pieces(self._encoder.encode, texts)
+
+    def encode_query(self, contexts: Sequence[Context]) -> Vectors:
+        """Vectors for contexts."""
+        return self._pieces(self._encoder.encode_query, contexts)
+
+    def encode_document(self, replies: Sequence[str]) -> Vectors:
+        """Vectors for replies."""
+        return self._pieces(self._encoder.encode_document, replies)
 
 
 class QueuedScorer:

@@ -71,6 +71,7 @@ def serve(path: Path) -> None:
         workers=config.workers,
         log_config=None,
         access_log=False,
+        ws="none",
         server_header=False,
         timeout_graceful_shutdown=max(1, round(config.limits.request_seconds)),
         timeout_worker_healthcheck=START_SECONDS,

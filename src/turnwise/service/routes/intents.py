@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import NoReturn
 
 from fastapi import APIRouter, Request, Response
-from starlette.concurrency import run_in_threadpool
 
 from turnwise.errors import TurnwiseError
 from turnwise.service.errors import RefusedError
 from turnwise.service.live_intents import LiveIntents
 from turnwise.service.resources import Resources
-from turnwise.service.routes.shared import ERRORS, Using, check_texts, json_answer, needs, service_of, turns_of
+from turnwise.service.routes.shared import ERRORS, Using, check_texts, in_thread, json_answer, needs, service_of, turns_of
 from turnwise.service.schemas.intents import (
     AddExamples,
     Changed,
@@ -39,7 +38,7 @@ async def classify(asked: ClassifyRequest, request: Request, using: Using) -> Re
     intents = _intents(using)
     check_texts(service_of(request).config.limits, asked.messages, "messages")
     messages = [turns_of(message) for message in asked.messages]
-    answers = await run_in_threadpool(intents.answer, messages, asked.examples)
+    answers = await in_thread(intents.answer, messages, asked.examples)
     return json_answer({"answers": [answer.as_dict() for answer in answers]})
 
 
@@ -47,7 +46,7 @@ async def classify(asked: ClassifyRequest, request: Request, using: Using) -> Re
 async def listed(using: Using) -> Response:
     """All intents and how many examples each has."""
     intents = _intents(using)
-    found = await run_in_threadpool(intents.listed)
+    found = await in_thread(intents.listed)
     summary = [{"intent": name, "examples": count} for name, count in found.items()]
     return json_answer({"method": intents.method, "intents": summary})
 
@@ -55,7 +54,7 @@ async def listed(using: Using) -> Response:
 @router.get("/v1/intents/examples", response_model=IntentExamples, dependencies=[needs("intents")])
 async def examples(intent: str, using: Using) -> Response:
     """The examples of one intent."""
-    found = await run_in_threadpool(_intents(using).examples, intent)
+    found = await in_thread(_intents(using).examples, intent)
     if not found:
         raise RefusedError(404, "no_such_intent", "This intent is not known.", param="intent")
     return json_answer({"intent": intent, "examples": found})
@@ -70,7 +69,7 @@ async def add(asked: AddExamples, request: Request, using: Using) -> Response:
     if not intents.multi_label and any(len(names) > 1 for _, names in labelled):
         raise RefusedError(422, "several_intents", "A message has one intent here.", param="examples")
     try:
-        return json_answer({"examples": await run_in_threadpool(intents.add, labelled)})
+        return json_answer({"examples": await in_thread(intents.add, labelled)})
     except TurnwiseError as error:
         _refuse(error)
 
@@ -82,7 +81,7 @@ async def remove(asked: RemoveExamples, request: Request, using: Using) -> Respo
     check_texts(service_of(request).config.limits, [*asked.messages, *asked.intents], "messages")
     messages = [turns_of(message) for message in asked.messages]
     try:
-        return json_answer({"examples": await run_in_threadpool(intents.remove, messages, asked.intents)})
+        return json_answer({"examples": await in_thread(intents.remove, messages, asked.intents)})
     except TurnwiseError as error:
         _refuse(error)
 

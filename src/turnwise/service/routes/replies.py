@@ -6,14 +6,13 @@ from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from starlette.concurrency import run_in_threadpool
 
 from turnwise.errors import TurnwiseError
 from turnwise.replies import Suggestion
 from turnwise.service.errors import RefusedError
 from turnwise.service.live_replies import LiveReplies, TooManyPendingError
 from turnwise.service.resources import Resources
-from turnwise.service.routes.shared import ERRORS, Using, check_texts, json_answer, needs, service_of
+from turnwise.service.routes.shared import ERRORS, Using, check_texts, in_thread, json_answer, needs, service_of
 from turnwise.service.schemas.replies import AddConversations, Pending, SuggestRequest, SuggestResponse
 
 __all__ = ["router"]
@@ -58,7 +57,7 @@ async def suggest(asked: SuggestRequest, request: Request, using: Using) -> Resp
     replies = _replies(using)
     check_texts(service_of(request).config.limits, [asked.context], "context")
     try:
-        version, found = await run_in_threadpool(replies.suggest, asked.context, asked.k, asked.mode, _condition(asked))
+        version, found = await in_thread(replies.suggest, asked.context, asked.k, asked.mode, _condition(asked))
     except TurnwiseError as error:
         raise RefusedError(422, "no_such_search", f"{error.problem}: {error.mend}.") from error
     return json_answer({"version": version, "replies": [_shown(suggestion) for suggestion in found]})
@@ -75,7 +74,7 @@ async def add(asked: AddConversations, request: Request, using: Using) -> Respon
     check_texts(limits, texts, "conversations")
     records = [conversation.model_dump() for conversation in asked.conversations]
     try:
-        pending = await run_in_threadpool(replies.add, records)
+        pending = await in_thread(replies.add, records)
     except TooManyPendingError:
         raise RefusedError(
             429, "too_many_pending", "Too many conversations wait to be indexed.", retry_after=10

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, TypeVar
 
+import anyio.to_thread
 import orjson
 from fastapi import Depends, Request, Response
 from fastapi.security import HTTPBearer
@@ -14,7 +15,7 @@ from turnwise.service.errors import RefusedError
 from turnwise.service.resources import Resources, Service
 from turnwise.service.schemas.common import ErrorShape
 
-__all__ = ["ERRORS", "Using", "check_texts", "json_answer", "needs", "service_of", "turns_of"]
+__all__ = ["ERRORS", "Using", "check_texts", "in_thread", "json_answer", "needs", "service_of", "turns_of"]
 
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorShape} for status in (400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 503, 504)
@@ -49,6 +50,14 @@ async def _resources(request: Request) -> Resources:
 
 
 Using = Annotated[Resources, Depends(_resources)]
+
+
+Result = TypeVar("Result")
+
+
+async def in_thread(work: Callable[..., Result], *arguments: Any) -> Result:
+    """Run what would hold up other requests in a thread. Whoever stops waiting for it is let go at once."""
+    return await anyio.to_thread.run_sync(lambda: work(*arguments), abandon_on_cancel=True)
 
 
 def turns_of(message: str | Sequence[str]) -> list[str]:
