@@ -123,14 +123,8 @@ class _Session:
         return batch
 
 
-class OnnxEncoder:
-    """An exported encoder.
-
-    Args:
-        folder: Where it is.
-        threads: How many threads compute; as many as there are cores if not given.
-        batch_size: Texts at a time.
-    """
+class _Exported:
+    """What an exported encoder and an exported cross-encoder have in common."""
 
     def __init__(self, folder: Path, *, threads: int | None = None, batch_size: int = BATCH) -> None:
         self._session = _Session(folder, threads)
@@ -139,6 +133,16 @@ class OnnxEncoder:
         self.name = folder.resolve().name
         self.fingerprint = folder_fingerprint(folder)
         self.languages = frozenset(self._session.spec.languages)
+
+
+class OnnxEncoder(_Exported):
+    """An exported encoder.
+
+    Args:
+        folder: Where it is.
+        threads: How many threads compute; as many as there are cores if not given.
+        batch_size: Texts at a time.
+    """
 
     @property
     def has_heads(self) -> bool:
@@ -175,7 +179,7 @@ class OnnxEncoder:
         return self._run(replies, "document")
 
 
-class OnnxScorer:
+class OnnxScorer(_Exported):
     """An exported cross-encoder.
 
     Args:
@@ -183,14 +187,6 @@ class OnnxScorer:
         threads: How many threads compute; as many as there are cores if not given.
         batch_size: Pairs at a time.
     """
-
-    def __init__(self, folder: Path, *, threads: int | None = None, batch_size: int = BATCH) -> None:
-        self._session = _Session(folder, threads)
-        self._format = read_context_format(folder)
-        self._batch_size = batch_size
-        self.name = folder.resolve().name
-        self.fingerprint = folder_fingerprint(folder)
-        self.languages = frozenset(self._session.spec.languages)
 
     @property
     def bounded(self) -> bool:
