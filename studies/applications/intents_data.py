@@ -49,9 +49,15 @@ class IntentSet:
         return Labelled([self.train.texts[place] for place in places], [self.train.labels[place] for place in places])
 
 
+def _without_empty(data: Labelled) -> Labelled:
+    """BANKING77-OOS has a training example without text."""
+    kept = [(text, label) for text, label in zip(data.texts, data.labels, strict=True) if text.strip()]
+    return Labelled([text for text, _ in kept], [label for _, label in kept])
+
+
 def intent_set(name: str) -> IntentSet:
     train, test, outside, known = FILES[name]
-    examples = labelled(name, train)
+    examples = _without_empty(labelled(name, train))
     away = [labelled(name, *files).texts if files else [] for files in (outside, known)]
     return IntentSet(name, examples, only_labels(labelled(name, test), set(examples.labels)), *away)
 

@@ -35,7 +35,7 @@ def _labelled(source: str, format: str | None) -> tuple[list[Any], list[Any]]:
     messages: list[Any] = []
     labels: list[Any] = []
     for message in messages_from(source, format):
-        if "label" not in message.row:
+        if message.row.get("label") in (None, ""):
             raise TurnwiseError(f"{source}, message {len(messages) + 1}: no label", "every row needs text and label")
         messages.append(message.turns)
         labels.append(message.labels)

@@ -15,7 +15,6 @@ from turnwise.intents.scores import class_scores
 
 __all__ = ["CALIBRATED_ON", "METHODS", "Choice", "HeldOut", "choose", "drawn"]
 
-Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
 METHODS = ("prototypes", "knn", "logistic")
 NEIGHBOURS = (1, 3, 5)
@@ -29,7 +28,7 @@ class HeldOut:
     """Scores of examples that the method had not seen."""
 
     places: Places
-    scores: Floats
+    scores: npt.NDArray[np.floating]
 
 
 @dataclass(frozen=True)

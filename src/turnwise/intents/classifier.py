@@ -136,6 +136,9 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(messages) != len(labels):
             raise TurnwiseError(f"{len(messages)} messages have {len(labels)} labels", "give one label a message")
         turns, sets = [turns_of(message) for message in messages], label_sets(labels)
+        empty = next((place for place, each in enumerate(turns) if not each[-1].strip()), None)
+        if empty is not None:
+            raise TurnwiseError(f"message {empty + 1} is empty", "leave it out")
         several = next((place for place, names in enumerate(sets) if len(names) > 1), None)
         if several is not None and not self.multi_label:
             raise TurnwiseError(f"message {several + 1} has {len(sets[several])} labels", "set multi_label=True")

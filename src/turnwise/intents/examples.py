@@ -44,8 +44,8 @@ def is_out_of_scope(label: str) -> bool:
 
 def turns_of(message: Message) -> Turns:
     """A message as its turns, the message itself last."""
-    turns = (message,) if isinstance(message, str) else tuple(message)
-    if not turns or not all(isinstance(turn, str) for turn in turns) or not turns[-1].strip():
+    turns = (message,) if isinstance(message, str) else tuple(message) if isinstance(message, Sequence) else ()
+    if not turns or not all(isinstance(turn, str) for turn in turns):
         raise TurnwiseError(f"{message!r} is no message", "give a text, or the turns of a conversation as texts")
     return turns
 
@@ -77,8 +77,8 @@ def embed(encoder: Encoder, messages: Sequence[Turns], context_turns: int) -> Ve
     texts = list(dict.fromkeys(text for view in views for text in view))
     number = {text: place for place, text in enumerate(texts)}
     vectors = unit_rows(encoder.encode(texts))
-    joined = np.hstack([vectors[[number[text] for text in view]] for view in views])
-    return np.asarray(joined / len(views) ** 0.5, np.float32)
+    sides = np.hstack([vectors[[number[text] for text in view]] for view in views])
+    return np.asarray(sides / np.float32(len(views) ** 0.5), np.float32)
 
 
 @dataclass(frozen=True)

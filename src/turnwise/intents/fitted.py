@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from turnwise.errors import TurnwiseError
 from turnwise.intents.calibration import Calibration, best_threshold, fit_calibration, probabilities, usual_slope
 from turnwise.intents.choose import CALIBRATED_ON, Choice, choose, drawn
 from turnwise.intents.examples import Examples, Turns
@@ -86,11 +87,16 @@ class Fitted:
 
 
 def _weights(examples: Examples, frequencies: Mapping[str, float] | None) -> Floats:
-    """How much each example counts: alike, or so that its intents count as often as they occur."""
+    """How much each example counts, one on average: alike, or so that its intents count as often as they occur."""
     if frequencies is None:
         return np.ones(len(examples))
-    shares = np.array([float(frequencies.get(name, 0.0)) for name in examples.intents])
-    return np.asarray(examples.member @ (shares / np.maximum(examples.counts, 1)), np.float64)
+    known = [float(frequencies[name]) for name in examples.intents if name in frequencies]
+    if not sum(known) > 0 or min(known) < 0:
+        raise TurnwiseError("frequencies say of no intent that it occurs", "name the intents and how often they occur")
+    usual = sum(known) / len(known)  # For intents that were added later.
+    shares = np.array([float(frequencies.get(name, usual)) for name in examples.intents])
+    weights = examples.member @ (shares / np.maximum(examples.counts, 1))
+    return np.asarray(weights * len(weights) / weights.sum(), np.float64)
 
 
 def _calibrated(examples: Examples, choice: Choice, options: Options, head: Head | None) -> tuple[Calibration, float]:

@@ -132,7 +132,7 @@ def _drawn_together(
     counts: npt.NDArray[np.float64],
     spread: _Spread,
     power: float,
-) -> npt.NDArray[np.floating]:
+) -> npt.NDArray[np.float64]:
     """Own scores moved towards their mean as the variance falls with one more example.
 
     The variance over messages is that between them plus that of single similarities over m**power: power 1 for a mean
@@ -140,7 +140,7 @@ def _drawn_together(
     """
     now, before = (spread.between + spread.within / size**power for size in (counts, counts - 1))
     factors = np.sqrt(now / np.maximum(before, 1e-12))
-    found: npt.NDArray[np.floating] = scores.copy()
+    found = np.array(scores, np.float64)
     for size in np.unique(counts):
         alike = own & (counts == size)
         if alike.any():
