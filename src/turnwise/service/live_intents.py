@@ -92,8 +92,7 @@ class LiveIntents:
             "do": "add",
             "examples": [{"turns": list(turns), "intents": list(names)} for turns, names in examples],
         }
-        self._change(record)
-        return len(self._classifier.fitted.examples)
+        return self._change(record)[1]
 
     def remove(self, messages: Sequence[Turns], intents: Sequence[str]) -> int:
         """Forget examples or whole intents; how many examples went.
@@ -101,22 +100,27 @@ class LiveIntents:
         Raises:
             TurnwiseError: If none would be left, or an intent is not known.
         """
-        before = len(self._classifier.fitted.examples)
-        self._change({"do": "remove", "messages": [list(turns) for turns in messages], "intents": list(intents)})
-        return before - len(self._classifier.fitted.examples)
+        record = {"do": "remove", "messages": [list(turns) for turns in messages], "intents": list(intents)}
+        before, after = self._change(record)
+        return before - after
 
-    def _change(self, record: dict[str, Any]) -> None:
-        """Make a change here, then on disk: an acknowledged change is never lost, a refused one never written."""
+    def _change(self, record: dict[str, Any]) -> tuple[int, int]:
+        """Make a change here, then on disk: an acknowledged change is never lost, a refused one never written.
+
+        Returns:
+            How many examples there were, with what other processes had changed, and how many there are.
+        """
         with self._journal.writing():
             self._catch_up()
             with self._reading:
                 unknown = set(record.get("intents", ())) - set(self._classifier.classes_.tolist())
                 if unknown:
                     raise TurnwiseError(f"there is no intent {min(unknown)!r}", "list the intents")
+                before = len(self._classifier.fitted.examples)
                 self._apply([record])
                 try:
                     self._read = self._journal.append([record])
-                    return
+                    return before, len(self._classifier.fitted.examples)
                 except OSError:
                     pass
             self._start()  # Not on disk: forget it here too.
