@@ -32,8 +32,8 @@ ray.init(num_cpus=3, _node_ip_address="127.0.0.1", include_dashboard=False, log_
 serve.start(http_options={"host": "127.0.0.1", "port": int(sys.argv[2])})
 serve.run(ray_application(sys.argv[1], replicas=2, cpus=0.5))
 address = f"http://127.0.0.1:{sys.argv[2]}"
-answers = [httpx.post(f"{address}/v1/embeddings", json={"model": "tiny", "input": ["hello there", "my card"]}, timeout=60)
-           for _ in range(20)]
+asked = {"model": "tiny", "input": ["hello there", "my card"]}
+answers = [httpx.post(f"{address}/v1/embeddings", json=asked, timeout=60) for _ in range(20)]
 assert {answer.status_code for answer in answers} == {200}, answers[0].text
 assert len({answer.text for answer in answers}) == 1
 assert httpx.get(f"{address}/health/ready").status_code == 200
@@ -62,7 +62,12 @@ def free_port() -> int:
 
 def write_config(folder: Path, **changes: object) -> tuple[Path, str]:
     port = free_port()
-    found = {"port": port, "model": {"path": "model", "name": "tiny", "threads": 1}, "state": f"state-{port}", **changes}
+    found = {
+        "port": port,
+        "model": {"path": "model", "name": "tiny", "threads": 1},
+        "state": f"state-{port}",
+        **changes,
+    }
     path = folder / f"config-{port}.yaml"
     path.write_text(yaml.safe_dump(found), encoding="utf-8")
     return path, f"http://127.0.0.1:{port}"

@@ -128,6 +128,15 @@ class QueuedEncoder:
         return str(self._submit("format", [context]).result(self._timeout)[0])
 
 
+def _patiently(encode: Callable[[Sequence[Any]], Vectors], items: Sequence[Any]) -> Vectors:
+    """Encode as soon as the queue has room."""
+    while True:
+        try:
+            return encode(items)
+        except OverloadedError:  # noqa: PERF203 - waiting is what the loop is for
+            time.sleep(PATIENCE)
+
+
 class PatientEncoder:
     """The same encoder for work in the background: in small pieces, and when the queue is full, later.
 
@@ -145,13 +154,7 @@ class PatientEncoder:
 
     def _pieces(self, encode: Callable[[Sequence[Any]], Vectors], items: Sequence[Any]) -> Vectors:
         rows = [np.zeros((0, self._encoder.dimension), np.float32)]
-        place = 0
-        while place < len(items):
-            try:
-                rows.append(encode(items[place : place + PIECE]))
-                place += PIECE
-            except OverloadedError:
-                time.sleep(PATIENCE)
+        rows += [_patiently(encode, items[place : place + PIECE]) for place in range(0, len(items), PIECE)]
         return np.concatenate(rows)
 
     def encode(self, texts: Sequence[str]) -> Vectors:

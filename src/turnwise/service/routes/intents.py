@@ -10,7 +10,16 @@ from turnwise.errors import TurnwiseError
 from turnwise.service.errors import RefusedError
 from turnwise.service.live_intents import LiveIntents
 from turnwise.service.resources import Resources
-from turnwise.service.routes.shared import ERRORS, Using, check_texts, in_thread, json_answer, needs, service_of, turns_of
+from turnwise.service.routes.shared import (
+    ERRORS,
+    Using,
+    check_texts,
+    in_thread,
+    json_answer,
+    needs,
+    service_of,
+    turns_of,
+)
 from turnwise.service.schemas.intents import (
     AddExamples,
     Changed,
