@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -57,30 +57,40 @@ def test_many_clients_at_once_get_their_own_vectors(address: str, encoder: Heade
     assert max(map(len, encoder.calls[:-1])) > 1
 
 
+def wait_for(happened: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def metric(address: str, line: str) -> bool:
+    return line in httpx.get(f"{address}/metrics", timeout=60).text
+
+
 def test_a_client_that_leaves_is_not_computed_for(address: str, encoder: HeadedEncoder) -> None:
-    encoder.pause = 0.8
-    first = threading.Thread(target=embed, args=(address, "first"))
-    first.start()
-    time.sleep(0.3)
-    with pytest.raises(httpx.ReadTimeout):
-        httpx.post(f"{address}/v1/embeddings", json={"model": "toy", "input": "left"}, timeout=0.2)
-    first.join()
-    encoder.pause = 0
+    encoder.gate.clear()
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(embed, address, "first")
+        wait_for(lambda: ["first"] in encoder.calls)
+        with pytest.raises(httpx.ReadTimeout):
+            httpx.post(f"{address}/v1/embeddings", json={"model": "toy", "input": "left"}, timeout=1)
+        wait_for(lambda: metric(address, 'turnwise_dropped_jobs_total{model="toy",reason="cancelled"} 1.0'))
+        encoder.gate.set()
+        assert first.result().status_code == 200
     assert embed(address, "after").status_code == 200
-    assert ["first"] in encoder.calls
     assert not any("left" in call for call in encoder.calls)
-    metrics = httpx.get(f"{address}/metrics").text
-    assert 'turnwise_dropped_jobs_total{model="toy",reason="cancelled"} 1.0' in metrics
 
 
 def test_a_full_queue_is_429_with_retry_after(address: str, encoder: HeadedEncoder) -> None:
-    encoder.pause = 0.6
-    with ThreadPoolExecutor(4) as pool:
+    encoder.gate.clear()
+    with ThreadPoolExecutor(2) as pool:
         running = pool.submit(embed, address, "running")
-        time.sleep(0.2)
+        wait_for(lambda: ["running"] in encoder.calls)
         waiting = pool.submit(embed, address, ["w" * 200])
-        time.sleep(0.2)
+        wait_for(lambda: metric(address, 'turnwise_queue_tokens{model="toy"} 52.0'))
         refused = embed(address, ["r" * 200])
+        encoder.gate.set()
         assert (refused.status_code, refused.json()["error"]["code"]) == (429, "overloaded")
         assert int(refused.headers["retry-after"]) >= 1
         assert (running.result().status_code, waiting.result().status_code) == (200, 200)

@@ -34,6 +34,8 @@ class HeadedEncoder(WordEncoder):
         super().__init__(name)
         self.has_heads = True
         self.pause = pause
+        self.gate = threading.Event()
+        self.gate.set()
         self.calls: list[list[str]] = []
         self.threads: set[str] = set()
 
@@ -41,6 +43,7 @@ class HeadedEncoder(WordEncoder):
         self.calls.append(list(texts))
         self.threads.add(threading.current_thread().name)
         time.sleep(self.pause)
+        assert self.gate.wait(60)
         if any(text == "poison" for text in texts):
             raise ValueError("secret: poison")
         return super().encode(texts)

@@ -92,8 +92,7 @@ class LiveIntents:
             "do": "add",
             "examples": [{"turns": list(turns), "intents": list(names)} for turns, names in examples],
         }
-        self._change(record)
-        return len(self._classifier.fitted.examples)
+        return self._change(record)[1]
 
     def remove(self, messages: Sequence[Turns], intents: Sequence[str]) -> int:
         """Forget examples or whole intents; how many examples went.
@@ -102,14 +101,14 @@ class LiveIntents:
             TurnwiseError: If none would be left, or an intent is not known.
         """
         record = {"do": "remove", "messages": [list(turns) for turns in messages], "intents": list(intents)}
-        before = self._change(record)
-        return before - len(self._classifier.fitted.examples)
+        before, after = self._change(record)
+        return before - after
 
-    def _change(self, record: dict[str, Any]) -> int:
+    def _change(self, record: dict[str, Any]) -> tuple[int, int]:
         """Make a change here, then on disk: an acknowledged change is never lost, a refused one never written.
 
         Returns:
-            How many examples there were before it, those that other processes added included.
+            How many examples there were before it, those that other processes added included, and right after it.
         """
         with self._journal.writing():
             self._catch_up()
@@ -121,7 +120,7 @@ class LiveIntents:
                 self._apply([record])
                 try:
                     self._read = self._journal.append([record])
-                    return before
+                    return before, len(self._classifier.fitted.examples)
                 except OSError:
                     pass
             self._start()  # Not on disk: forget it here too.
