@@ -28,9 +28,7 @@ def ray_application(config: Path | str, *, replicas: int = 1, cpus: float = 1.0)
     try:
         from ray import serve
     except ImportError as error:
-        raise TurnwiseError(
-            "Ray Serve is not installed", "pip install 'turnwise[cluster,serve]'"
-        ) from error
+        raise TurnwiseError("Ray Serve is not installed", "pip install 'turnwise[cluster,serve]'") from error
     path = str(Path(config).resolve())
     limits = load_config(path).limits
 
