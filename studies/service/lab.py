@@ -110,7 +110,7 @@ def client(address: str, **options: Any) -> httpx.Client:
     return httpx.Client(base_url=address, headers={"Authorization": f"Bearer {ADMIN}"}, timeout=30, **options)
 
 
-def wait_ready(address: str, seconds: float = 180) -> float:
+def wait_ready(address: str, seconds: float = 600) -> float:
     """Until it is ready; how long that took."""
     began = time.monotonic()
     while time.monotonic() - began < seconds:
