@@ -24,10 +24,9 @@ def main() -> None:
     encoder = TfIdf([*texts, *NEW])
     classifier = IntentClassifier(encoder, false_reject_rate=0.05).fit(texts, labels)
     scope = classifier.scope
-    print(f"{classifier.fitted.choice.method}; in scope from {scope.threshold:.2f} on")
-    print(f"turns away about {100 * scope.false_reject.rate:.0f} % of in-scope messages")
+    print(f"{classifier.fitted.choice.method}; in scope from {scope.threshold:.2f} on, by {scope.source}")
 
-    for answer in classifier.answer(["well, where is my sofa", "now how much is the lamp", "sing a song"], examples=1):
+    for answer in classifier.answer(["well, where is my sofa", "how much is the lamp?", "sing a song"], examples=1):
         likeliest = answer.candidates[0]
         print(answer.decision, f"{likeliest.intent} {likeliest.probability:.2f}", "like:", answer.nearest[0].text)
 

@@ -126,7 +126,9 @@ def test_an_exported_scorer_gives_the_same_scores(scorer_folder: Path, tmp_path:
         assert np.ptp(wanted) > 0.01
     assert exported.score(["hello"], []).shape == (0,)
     close = agreement(original, exported, TEXTS)
-    assert close["largest_difference"] < (0.02 if int8 else 1e-4)
+    # How much 8 bits round depends on the processor; the order does not.
+    assert close["largest_difference"] < (0.05 if int8 else 1e-4)
+    assert close["rank_correlation"] > 0.99
 
 
 def test_what_is_no_export_is_said(tmp_path: Path, encoder_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

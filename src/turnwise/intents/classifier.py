@@ -54,7 +54,7 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ...         return [[text.lower().count(letter) for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts]
         >>> texts = ["my card is lost", "i lost my card", "what is my balance", "show the balance"]
         >>> classifier = IntentClassifier(Letters()).fit(texts, ["lost", "lost", "balance", "balance"])
-        >>> classifier.predict(["i have lost my card"]).tolist()
+        >>> classifier.predict(["is my card lost"]).tolist()
         ['lost']
     """
 

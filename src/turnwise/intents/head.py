@@ -24,7 +24,7 @@ SCALE = np.float32(10.0)
 """Vectors of length one are small numbers: scaled, one penalty fits weights and biases."""
 PENALTY = 3.0
 STEPS = 60
-ENOUGH = 1e-4
+ENOUGH = 1e-3
 """Relative gain of a step below which learning stops."""
 
 
