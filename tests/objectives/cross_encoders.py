@@ -11,7 +11,7 @@ SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", END_OF_TURN, *MARKS.val
 
 
 def tiny_cross_encoder(
-    folder: Path, words: list[str], *, width: int = 16, length: int = 48, spread: float = 0.02
+    folder: Path, words: list[str], *, width: int = 16, heads: int = 2, length: int = 48, spread: float = 0.02
 ) -> Any:
     """Two layers with random weights; only with a large `spread` does its output differ much from input to input."""
     import torch
@@ -26,7 +26,7 @@ def tiny_cross_encoder(
         vocab_size=len(tokenizer),
         hidden_size=width,
         num_hidden_layers=2,
-        num_attention_heads=2,
+        num_attention_heads=heads,
         intermediate_size=2 * width,
         max_position_embeddings=length,
         hidden_dropout_prob=0.0,
