@@ -22,7 +22,7 @@ import httpx
 from studies.figures import record
 from studies.service.lab import ADMIN, client, prepare, save, service
 
-INSIDE = re.compile(r"Traceback|File \"|site-packages|\.py\b|/home/|/work/|/tmp/|0x[0-9a-f]{6,}|sha256:")
+INSIDE = re.compile(r"Traceback|File \"|site-packages|\.py\b|/home/|/usr/|/tmp/|0x[0-9a-f]{6,}|sha256:")
 ODD: list[Any] = [
     None, True, False, 0, -1, 1e308, 2**64, "", " ", "\x00", "\ufffd", "a" * 3_000, "🦊" * 50, "\u202e", "' OR 1=1 --",
     "<script>", "../../etc/passwd", [], {}, [[]], [None], {"": None}, [["a"], "b"], "\ud83d\ude00", "%s%n", "${7*7}",
