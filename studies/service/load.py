@@ -28,7 +28,7 @@ IDEAL_BATCH = 16
 
 
 def bare(folder: str, seconds: float, ready: Any, results: Any) -> None:
-    """Texts a second of the graph alone: tokenized before, texts of one length together."""
+    """Texts a second without a service: tokenizing and the graph, texts of one length together in ideal batches."""
     from turnwise.runtime.onnx_backend import OnnxEncoder
 
     encoder = OnnxEncoder(Path(folder), threads=1, batch_size=IDEAL_BATCH)
