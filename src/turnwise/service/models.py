@@ -81,30 +81,35 @@ class QueuedEncoder:
         self.has_heads = encoder.has_heads
         self.dimension = int(self.encode_document(["turnwise"]).shape[1])
 
-    def _run(self, kind: str, items: list[Any]) -> Sequence[Any]:
-        encoder = self._encoder
+    def _run(self, kind: str, asked: list[tuple[Any, bool]]) -> Sequence[Any]:
+        encoder, items = self._encoder, [item for item, _ in asked]
         if kind == "format":
             return [encoder.format_context(context) for context in items]
-        if kind == "query":
-            texts = [encoder.format_context(context) for context in items]
-            return list(zip(encoder.encode_query(items), self._counts(texts), strict=True))
-        vectors = encoder.encode_document(items) if kind == "document" else encoder.encode(items)
-        return list(zip(vectors, self._counts(items), strict=True))
+        encode: dict[str, Callable[[list[Any]], Vectors]] = {
+            "meaning": encoder.encode,
+            "query": encoder.encode_query,
+            "document": encoder.encode_document,
+        }
+        return list(zip(encode[kind](items), self._counts(kind, asked), strict=True))
 
-    def _counts(self, texts: list[str]) -> list[int]:
+    def _counts(self, kind: str, asked: list[tuple[Any, bool]]) -> list[int]:
+        """How many tokens were read of each item, where that is wanted: it takes the tokenizer once more."""
+        items = [item for item, wanted in asked if wanted]
+        texts = [self._encoder.format_context(item) for item in items] if kind == "query" else items
         count = getattr(self._encoder, "count_tokens", None)
-        return count(texts) if count else [len(text.split()) for text in texts]
+        counts = iter(count(texts) if count and texts else [len(text.split()) for text in texts])
+        return [next(counts) if wanted else 0 for _, wanted in asked]
 
-    def _submit(self, kind: str, items: Sequence[Any]) -> Future[list[Any]]:
+    def _submit(self, kind: str, items: Sequence[Any], *, count: bool = False) -> Future[list[Any]]:
         size = _context_tokens if kind in ("format", "query") else _tokens
-        return self.batcher.submit(kind, items, [size(item) for item in items])
+        return self.batcher.submit(kind, [(item, count) for item in items], [size(item) for item in items])
 
     async def vectors(self, kind: str, items: Sequence[Any]) -> tuple[Vectors, int]:
         """Vectors of texts ("meaning", "document") or contexts ("query"), and how many tokens were read.
 
         Cancelled, what was not computed yet never is.
         """
-        found = await asyncio.wrap_future(self._submit(kind, items))
+        found = await asyncio.wrap_future(self._submit(kind, items, count=True))
         return np.stack([vector for vector, _ in found]), sum(tokens for _, tokens in found)
 
     def _wait(self, kind: str, items: Sequence[Any]) -> Vectors:
