@@ -67,7 +67,7 @@ class Study:
 
     def _train(self, arm: Arm) -> None:
         folder = self.runs / arm.name
-        if not (folder / "modules.json").exists():
+        if not (folder / "training" / "result.json").exists():  # What a run writes last.
             start = self.runs / arm.start if (self.runs / arm.start).exists() else self.models / arm.start
             command = ["turnwise", "train", arm.recipe, arm.table, "--start", str(start), "--out", str(folder)]
             changes = {"seed": str(arm.seed), "report_to": "none", **arm.changes}

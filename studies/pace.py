@@ -26,8 +26,8 @@ def known_paces() -> dict[str, float]:
     return found
 
 
-def measured(recipe: str, start: str, table: str) -> float:
-    """Steps a minute."""
+def step_times(recipe: str, start: str, table: str, steps: int) -> list[float]:
+    """When each of so many steps ended, in seconds."""
     times: list[float] = []
 
     def note(doing: str, _part: float, _note: str) -> None:
@@ -35,10 +35,16 @@ def measured(recipe: str, start: str, table: str) -> float:
             times.append(time.perf_counter())
 
     changes = {"model.start": start, "report_to": "none", "evaluate_every": "0", "stages.0.limit": str(ROWS)}
-    wanted = load_recipe(recipe, {**changes, "stages.0.steps": str(WARM + STEPS)})
+    wanted = load_recipe(recipe, {**changes, "stages.0.steps": str(steps)})
     with tempfile.TemporaryDirectory() as folder:
         train(wanted, [Path(table)], Path(folder) / "model", on_progress=note)
-    return 60 * STEPS / (times[WARM + STEPS - 1] - times[WARM - 1])
+    return times
+
+
+def measured(recipe: str, start: str, table: str) -> float:
+    """Steps a minute."""
+    times = step_times(recipe, start, table, WARM + STEPS)
+    return 60 * STEPS / (times[-1] - times[WARM - 1])
 
 
 def main(start: str, table: str, *recipes: str) -> None:

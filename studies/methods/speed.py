@@ -17,24 +17,17 @@ from typing import Any
 import torch
 
 from studies.figures import record
-from turnwise.training import load_recipe, train
+from studies.pace import ROWS, step_times
+from turnwise.training import load_recipe
 from turnwise.training.start import load_start
 from turnwise.views import build_view, load_view
 
 STEPS, ROUNDS, BATCH = 15, 3, 128
 
 
-def trained(start: str, table: str, out: Path) -> list[float]:
+def trained(start: str, table: str) -> list[float]:
     """Seconds of each step of our trainer, without the first ones."""
-    times: list[float] = []
-
-    def note(doing: str, part: float, _: str) -> None:
-        if doing == "training" and part <= 1:
-            times.append(time.perf_counter())
-
-    changes = {"model.start": start, "stages.0.steps": str(STEPS + 3), "report_to": "none", "evaluate_every": "0"}
-    recipe = load_recipe("dse", {**changes, "stages.0.limit": "20000"})
-    train(recipe, [Path(table)], out, on_progress=note)
+    times = step_times("dse", start, table, STEPS + 3)
     return [after - before for before, after in itertools.pairwise(times[2:])]
 
 
@@ -82,11 +75,11 @@ def bare(start: str, rows: Any) -> list[float]:
 def main(start: str, table: str) -> None:
     with tempfile.TemporaryDirectory() as name:
         recipe = load_recipe("dse")
-        build_view([Path(table)], Path(name) / "view", recipe.stages[0].view, limit=20_000)
+        build_view([Path(table)], Path(name) / "view", recipe.stages[0].view, limit=ROWS)
         rows = load_view(Path(name) / "view", "")
         ours, theirs = [], []
-        for number in range(ROUNDS):
-            ours += trained(start, table, Path(name) / f"run-{number}")
+        for _ in range(ROUNDS):
+            ours += trained(start, table)
             theirs += bare(start, rows)
     one, other = statistics.median(ours), statistics.median(theirs)
     print(f"trainer {BATCH / one:.1f} pairs/s, bare loop {BATCH / other:.1f} pairs/s")

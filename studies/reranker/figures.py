@@ -32,7 +32,7 @@ def scores_of(result: RunResult) -> dict[str, float]:
 
 
 def main() -> None:
-    for name in arms():
+    for name in [arm.name for arm in arms()]:
         result = read_results(RESULTS / name) if (RESULTS / name / "done.json").exists() else None
         if result is not None:
             record("reranker", {f"{name}.{score}": value for score, value in scores_of(result).items()})

@@ -12,6 +12,7 @@ import torch
 from safetensors.torch import load_file
 
 from tests.training.test_run import PowerCutError, stop_at
+from tests.training.test_run import recipe as small_recipe
 from tests.training.toy import write_start, write_table
 from turnwise.benchmarks.validation import rerank_score
 from turnwise.errors import TurnwiseError
@@ -52,18 +53,7 @@ def longer_start(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def recipe(name: str, start: Path, **changes: str) -> Recipe:
-    settings = {
-        "model.start": str(start),
-        "model.max_length": "40",
-        "stages.0.batch_size": "8",
-        "stages.0.steps": "6",
-        "stages.0.encoder_rate": "1e-3",
-        "report_to": "none",
-        "bf16": "false",
-        "save_every": "2",
-        "evaluate_every": "2",
-    }
-    return load_recipe(name, {**settings, **changes})
+    return small_recipe(name, start, **{"model.max_length": "40", "stages.0.batch_size": "8", **changes})
 
 
 def test_the_whole_way_to_an_ordinary_cross_encoder(talk_table: Path, longer_start: Path, tmp_path: Path) -> None:
