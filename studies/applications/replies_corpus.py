@@ -18,9 +18,9 @@ from turnwise.corpus.schema import Dialogue, Turn, dialogues_to_arrow
 from turnwise.corpus.table import MANIFEST, TableWriter
 from turnwise.replies import ReplyOptions
 from turnwise.replies.occurrences import occurrence_rows
-from turnwise.replies.store import unit_vectors
 from turnwise.runtime import Context, load_encoder
 from turnwise.runtime.protocols import Vectors
+from turnwise.runtime.vectors import unit_rows
 
 MARK = " copy "
 NOISE = 0.5
@@ -51,9 +51,9 @@ class Base:
         with pa.ipc.new_file(folder / "base.arrow", distinct.schema) as file:
             file.write_table(distinct)
         encoder = load_encoder(model, bf16=True)
-        np.save(folder / "replies.npy", unit_vectors(encoder.encode_document(distinct["text"].to_pylist())))
+        np.save(folder / "replies.npy", unit_rows(encoder.encode_document(distinct["text"].to_pylist())))
         contexts = distinct["context"].to_pylist()[:ASKED] + distinct["context"].to_pylist()[-ASKED:]
-        np.save(folder / "contexts.npy", unit_vectors(encoder.encode_query(contexts)))
+        np.save(folder / "contexts.npy", unit_rows(encoder.encode_query(contexts)))
 
 
 class RepeatingEncoder:
@@ -78,7 +78,7 @@ class RepeatingEncoder:
             if seed:
                 noise = np.random.default_rng(seed).normal(size=vectors.shape[1])
                 vectors[row] += (NOISE / np.linalg.norm(noise) * noise).astype(np.float32)
-        return unit_vectors(vectors)
+        return unit_rows(vectors)
 
     def encode_query(self, contexts: Sequence[Context]) -> Vectors:
         places = [self._contexts.get(tuple(context), 0) for context in contexts]

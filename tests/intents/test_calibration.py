@@ -89,7 +89,8 @@ def test_micro_f1_of_nothing_said_is_nothing() -> None:
 def test_a_head_learns_what_prototypes_cannot_see() -> None:
     """Two intents differ in one small direction, and vary in a large one that means nothing."""
     rng = np.random.default_rng(0)
-    from turnwise.intents.examples import Examples, unit_rows
+    from turnwise.intents.examples import Examples
+    from turnwise.runtime.vectors import unit_rows
 
     def drawn(count: int) -> tuple[np.ndarray, np.ndarray]:
         truth = rng.integers(2, size=count)

@@ -17,7 +17,8 @@ from turnwise.replies.ann import AnnPlan, choose_plan, create_vector_index, exac
 from turnwise.replies.grouping import group_occurrences
 from turnwise.replies.keys import KeyRanges
 from turnwise.replies.search import fuse
-from turnwise.replies.store import Store, unit_vectors, vector_array
+from turnwise.replies.store import Store, vector_array
+from turnwise.runtime.vectors import unit_rows
 
 
 @given(st.integers(1, 50), st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=30))
@@ -106,8 +107,8 @@ def test_plans_follow_the_size() -> None:
 
 def test_probes_are_as_many_as_the_recall_asks_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(0)
-    vectors = unit_vectors(random.normal(size=(2_000, 16)).astype(np.float32))
-    queries = unit_vectors(random.normal(size=(20, 16)).astype(np.float32))
+    vectors = unit_rows(random.normal(size=(2_000, 16)).astype(np.float32))
+    queries = unit_rows(random.normal(size=(20, 16)).astype(np.float32))
     store = Store(tmp_path)
     rows = pa.table({"key": np.arange(2_000), "vector": vector_array(vectors)})
     table = store.create("vectors", rows.schema)

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from turnwise.runtime.vectors import unit_rows
+
 __all__ = [
     "alignment",
     "average_precision",
@@ -37,9 +39,7 @@ Matrix = npt.NDArray[Any]
 
 def normalise_rows(vectors: Matrix) -> Floats:
     """Rows of length one; a row of zeros stays one."""
-    vectors = np.asarray(vectors, np.float64)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.where(lengths > 0, lengths, 1))
+    return unit_rows(vectors, np.float64)
 
 
 def cosine_similarity(first: Matrix, second: Matrix) -> Floats:

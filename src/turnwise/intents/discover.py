@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from turnwise.intents.choose import drawn
-from turnwise.intents.examples import Examples, Turns, unit_rows
+from turnwise.intents.examples import Examples, Turns
 from turnwise.intents.fitted import Fitted
 from turnwise.intents.scope import familiarity
 from turnwise.runtime.protocols import Vectors
+from turnwise.runtime.vectors import unit_rows
 
 __all__ = ["Cluster", "discover_clusters", "known_cut"]
 

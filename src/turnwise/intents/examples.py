@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from turnwise.errors import TurnwiseError
 from turnwise.runtime.protocols import Encoder, Vectors
+from turnwise.runtime.vectors import unit_rows
 
 __all__ = [
     "OUT_OF_SCOPE",
@@ -22,7 +23,6 @@ __all__ = [
     "is_out_of_scope",
     "label_sets",
     "turns_of",
-    "unit_rows",
 ]
 
 Message = str | Sequence[str]
@@ -54,13 +54,6 @@ def label_sets(labels: Sequence[str | Sequence[str]]) -> list[tuple[str, ...]]:
     """Each message's labels; none if they say that it is out of scope."""
     sets = [(label,) if isinstance(label, str) else tuple(dict.fromkeys(label)) for label in labels]
     return [tuple(label for label in each if not is_out_of_scope(label)) for each in sets]
-
-
-def unit_rows(vectors: npt.NDArray[np.floating]) -> Vectors:
-    """Rows of length one; a row of zeros stays one."""
-    rows = np.asarray(vectors, np.float32)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(lengths > 0, lengths, 1), np.float32)
 
 
 def embed(encoder: Encoder, messages: Sequence[Turns], context_turns: int) -> Vectors:

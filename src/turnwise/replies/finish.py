@@ -11,8 +11,9 @@ import numpy as np
 from turnwise.errors import TurnwiseError
 from turnwise.replies.ann import AnnPlan, choose_plan, create_vector_index, tune
 from turnwise.replies.manifest import MANIFEST, IndexManifest, IndexVersion, Journal, TableVersion
-from turnwise.replies.store import Store, unit_vectors
+from turnwise.replies.store import Store
 from turnwise.runtime.protocols import Encoder, Vectors
+from turnwise.runtime.vectors import unit_rows
 
 __all__ = ["finished_version", "prune_versions"]
 
@@ -41,7 +42,7 @@ def _probes(store: Store, occurrences: Any, encoder: Encoder) -> Vectors:
     """The vectors of a fixed choice of contexts."""
     rows = store.rows(occurrences, "array_length(context) > 0", ["occurrence", "context"])
     contexts = rows.sort_by("occurrence").slice(0, PROBES)["context"].to_pylist()
-    return unit_vectors(encoder.encode_query(contexts)) if contexts else np.zeros((0, 1), np.float32)
+    return unit_rows(encoder.encode_query(contexts)) if contexts else np.zeros((0, 1), np.float32)
 
 
 def _searched(table: Any, older: AnnPlan | None, dimension: int, key: str, probes: Callable[[], Vectors]) -> AnnPlan:

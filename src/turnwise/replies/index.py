@@ -15,10 +15,11 @@ from turnwise.replies.keys import reply_keys
 from turnwise.replies.manifest import MANIFEST, IndexManifest, IndexVersion, read_index_manifest, sole_writer
 from turnwise.replies.occurrences import ReplyOptions, tables_of
 from turnwise.replies.search import Hit, Mode, Searcher
-from turnwise.replies.store import Store, unit_vectors
+from turnwise.replies.store import Store, quoted
 from turnwise.replies.suggestion import Conversation, Suggestion
 from turnwise.replies.writer import IndexWriter, Progress, model_mismatch
 from turnwise.runtime.protocols import Context, Encoder, Scorer, Vectors
+from turnwise.runtime.vectors import unit_rows
 
 __all__ = ["ReplyIndex"]
 
@@ -147,7 +148,7 @@ class ReplyIndex:
         """
         conditions = [f"({where})"] if where else []
         if conversations:
-            conditions.append(f"dialogue_id IN ({', '.join(map(_quoted, conversations))})")
+            conditions.append(f"dialogue_id IN ({', '.join(map(quoted, conversations))})")
         if replies:
             conditions.append(f"reply IN ({', '.join(map(str, reply_keys(pa.array(list(replies)))))})")
         if not conditions:
@@ -266,7 +267,7 @@ class ReplyIndex:
         """As `suggest`, for a context whose vector is known."""
         _check_question(context, k)
         limit = max(k, reranked) if self.scorer else k
-        direction = None if vector is None else unit_vectors(vector[None])[0]
+        direction = None if vector is None else unit_rows(vector[None])[0]
         hits = self._searcher.hits(
             context[-1], direction, mode=mode or "hybrid", where=where, rarity=rarity, limit=limit
         )
@@ -303,10 +304,6 @@ def _check_question(context: Context, k: int) -> None:
         raise TurnwiseError("a context is a list of turns, not one text", "put the message into a list")
     if not context or k < 1:
         raise TurnwiseError("a search needs a turn of context and a k from 1", "give the last message at least")
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _refuse_other_files(folder: Path) -> None:

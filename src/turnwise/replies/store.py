@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from turnwise.errors import TurnwiseError
@@ -15,7 +14,7 @@ from turnwise.replies.grouping import CONVERSATION
 from turnwise.replies.occurrences import OCCURRENCE_TYPES
 from turnwise.runtime.protocols import Vectors
 
-__all__ = ["Store", "lancedb", "occurrence_schema", "reply_schema", "unit_vectors", "vector_array"]
+__all__ = ["Store", "lancedb", "occurrence_schema", "quoted", "reply_schema", "vector_array"]
 
 KEYS_AT_A_TIME = 5_000
 """In one SQL condition."""
@@ -54,10 +53,14 @@ def occurrence_schema(dimension: int | None) -> pa.Schema:
     return pa.schema([*fields, *([("vector", pa.list_(pa.float32(), dimension))] if dimension else [])])
 
 
-def unit_vectors(vectors: Vectors) -> Vectors:
-    """Vectors of length one, for which cosine and dot product are the same."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float32)
+def quoted(text: str) -> str:
+    """A text inside an SQL condition.
+
+    Example:
+        >>> quoted("it's")
+        "'it''s'"
+    """
+    return "'" + text.replace("'", "''") + "'"
 
 
 def vector_array(vectors: Vectors) -> pa.Array:

@@ -25,8 +25,9 @@ from turnwise.replies.grouping import group_occurrences
 from turnwise.replies.keys import KeyRanges
 from turnwise.replies.manifest import JOURNAL, MANIFEST, IndexManifest, IndexVersion, Journal, read_journal
 from turnwise.replies.occurrences import read_range, stage_occurrences
-from turnwise.replies.store import Store, occurrence_schema, reply_schema, unit_vectors, vector_array
+from turnwise.replies.store import Store, occurrence_schema, reply_schema, vector_array
 from turnwise.runtime.protocols import Encoder
+from turnwise.runtime.vectors import unit_rows
 
 __all__ = ["IndexWriter", "Progress", "model_mismatch"]
 
@@ -130,7 +131,7 @@ class IndexWriter:
         known = self.store.rows(occurrences, ranges.predicate("reply", number), GROUPED)
         fresh = rows.filter(pc.invert(pc.is_in(rows["occurrence"], known["occurrence"].combine_chunks())))
         if self.manifest.options.contexts and len(fresh):
-            vectors = unit_vectors(self.encoder.encode_query(fresh["context"].to_pylist()))
+            vectors = unit_rows(self.encoder.encode_query(fresh["context"].to_pylist()))
             self.store.upsert(occurrences, fresh.append_column("vector", vector_array(vectors)), "occurrence")
         else:
             self.store.upsert(occurrences, fresh, "occurrence")
@@ -146,7 +147,7 @@ class IndexWriter:
         new = said.take(pa.array(firsts)).select(["reply", "text"]).rename_columns(["key", "text"])
         new = new.filter(pc.invert(pc.is_in(new["key"], known["key"].combine_chunks())))
         if len(new):
-            vectors = unit_vectors(self.encoder.encode_document(new["text"].to_pylist()))
+            vectors = unit_rows(self.encoder.encode_document(new["text"].to_pylist()))
             new = new.append_column("vector", vector_array(vectors)).cast(known.schema)
             known = pa.concat_tables([known, new])
         self.store.upsert(replies, _beside(grouped, known), "key")
@@ -246,7 +247,7 @@ class IndexWriter:
             vectors = self.encoder.encode_document(rows["text"].to_pylist())
         else:
             vectors = self.encoder.encode_query(rows["context"].to_pylist())
-        return rows.append_column("vector", vector_array(unit_vectors(vectors)))
+        return rows.append_column("vector", vector_array(unit_rows(vectors)))
 
     def _pending(self) -> Journal | None:
         """The write that is not finished; one that was killed after its last step is."""

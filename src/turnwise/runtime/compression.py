@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from turnwise.errors import TurnwiseError
 from turnwise.runtime.encoder import model_routes
 from turnwise.runtime.protocols import Vectors
+from turnwise.runtime.vectors import unit_rows
 
 __all__ = ["SemanticCompression", "choose_weight", "mixed"]
 
@@ -39,7 +38,7 @@ class SemanticCompression:
         """The vectors of utterances and those of their templates."""
         utterances = self.model.encode(list(texts), **options)
         templates = self.model.encode(list(self._to_templates(texts)), **self._route, **options)
-        return _unit(utterances), _unit(templates)
+        return unit_rows(utterances), unit_rows(templates)
 
     def encode(self, sentences: str | Sequence[str], **options: Any) -> Any:
         """Vectors, as `SentenceTransformer.encode` gives them; options are passed on to it."""
@@ -55,15 +54,9 @@ class SemanticCompression:
         return torch.from_numpy(found)
 
 
-def _unit(vectors: Any) -> Vectors:
-    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    unit: Vectors = (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
-    return unit
-
-
 def mixed(utterances: Vectors, templates: Vectors, weight: float) -> Vectors:
     """Utterances drawn towards their templates."""
-    return _unit(weight * templates + (1 - weight) * utterances)
+    return unit_rows(weight * templates + (1 - weight) * utterances)
 
 
 def choose_weight(

@@ -11,7 +11,7 @@ from turnwise.errors import TurnwiseError
 from turnwise.training import objective_options as words
 from turnwise.training.recipe import Part
 
-__all__ = ["added_parameters", "build_losses", "trained_heads"]
+__all__ = ["added_parameters", "build_losses", "context_reply_heads", "trained_heads"]
 
 
 def build_losses(model: Any, groups: dict[str, Part], mini_batch_size: int | None) -> dict[str, nn.Module]:
@@ -76,10 +76,16 @@ def added_parameters(losses: dict[str, nn.Module]) -> dict[str, Any]:
 
 def trained_heads(losses: dict[str, nn.Module]) -> dict[str, nn.Module]:
     """The heads of the losses that can be kept, by the route they serve; none if there are none."""
+    heads = context_reply_heads(losses)
+    if heads is not None:
+        return {"query": heads.context, "document": heads.reply}
     for loss in losses.values():
-        head = getattr(loss, "head", None)
-        if isinstance(head, objectives.ContextReplyHeads):
-            return {"query": head.context, "document": head.reply}
         if isinstance(loss, objectives.TemplatePair) and not isinstance(loss.template_layer, nn.Identity):
             return {"template": loss.template_layer}
     return {}
+
+
+def context_reply_heads(losses: dict[str, nn.Module]) -> objectives.ContextReplyHeads | None:
+    """The head for contexts and the one for replies, which all losses that have them share."""
+    heads = (getattr(loss, "head", None) for loss in losses.values())
+    return next((head for head in heads if isinstance(head, objectives.ContextReplyHeads)), None)

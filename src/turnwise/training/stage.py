@@ -12,7 +12,7 @@ from turnwise.objectives.gathering import world_size
 from turnwise.runtime.context_format import ContextFormat
 from turnwise.training.budget import Budget
 from turnwise.training.distributed import first_process_first, is_first_process
-from turnwise.training.losses import added_parameters, build_losses, trained_heads
+from turnwise.training.losses import added_parameters, build_losses, context_reply_heads, trained_heads
 from turnwise.training.objective_options import InverseFrequency, Manipulation, ReplyAndMeaning
 from turnwise.training.recipe import Part, Recipe, Stage
 from turnwise.training.reply_pairs import ToReplyPairs
@@ -121,14 +121,13 @@ class StageRun:
 
     def _refit(self, data: dict[str, Any], losses: dict[str, Any]) -> bool:
         """Train the kept heads on, after the last stage and if the recipe says so; whether it did."""
-        from turnwise.objectives import ContextReplyHeads
         from turnwise.training.refit import refit_heads
 
         options = self._recipe.refit
         if options is None or self._stage is not self._recipe.stages[-1]:
             return False
-        heads = next((head for loss in losses.values() if (head := getattr(loss, "head", None)) is not None), None)
-        if not isinstance(heads, ContextReplyHeads):
+        heads = context_reply_heads(losses)
+        if heads is None:
             raise TurnwiseError("refit needs the head 'context-reply' in the last stage", "change the recipe")
         seed, bf16 = self._recipe.seed, self._recipe.bf16
         refit_heads(self._model, heads, data, options, bf16=bf16, seed=seed, on_progress=self._on_progress)

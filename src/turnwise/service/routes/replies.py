@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 
 from turnwise.errors import TurnwiseError
 from turnwise.replies import Suggestion
+from turnwise.replies.store import quoted
 from turnwise.service.errors import RefusedError
 from turnwise.service.live_replies import LiveReplies, TooManyPendingError
 from turnwise.service.resources import Resources
@@ -26,15 +27,11 @@ def _replies(using: Resources) -> LiveReplies:
     return using.replies
 
 
-def _listed(names: list[str]) -> str:
-    return ", ".join("'" + name.replace("'", "''") + "'" for name in names)
-
-
 def _condition(asked: SuggestRequest) -> str | None:
     """The filters as SQL; clients never write any."""
     parts = [f"count >= {asked.min_count}"] if asked.min_count else []
     parts += [
-        f"array_has_any({column}, [{_listed(names)}])"
+        f"array_has_any({column}, [{', '.join(map(quoted, names))}])"
         for column, names in (("sources", asked.sources), ("domains", asked.domains))
         if names
     ]
