@@ -28,17 +28,21 @@ def bare_model(model: nn.Module) -> Any:
     return model.module if isinstance(model, DistributedDataParallel) else model
 
 
-def _rows(features: Features, start: int, stop: int) -> Features:
+BY_LENGTH = 32
+"""Rows that are encoded together where nothing is gained by more: the fewer, the less of them is padding."""
+
+
+def _rows(features: Features, places: Tensor) -> Features:
     """Some rows, without the columns on the right in which they all are padded."""
     mask = features["attention_mask"]
-    used = mask[start:stop].any(dim=0).nonzero()
+    used = mask[places].any(dim=0).nonzero()
     width = int(used[-1]) + 1 if len(used) else 1
 
     def cut(value: Any) -> Any:
         if not isinstance(value, Tensor) or value.ndim == 0:
             return value
         # A copy, because a module may write into its inputs, and the second pass must start from the same ones.
-        return (value[start:stop, :width] if value.shape[:2] == mask.shape else value[start:stop]).clone()
+        return value[places, :width] if value.shape[:2] == mask.shape else value[places]
 
     return {name: cut(value) for name, value in features.items()}
 
@@ -52,24 +56,26 @@ def in_mini_batches(
         model: The encoder, perhaps wrapped for data-parallel training.
         features: One column of a batch.
         step: Gives one row of output for each row of input.
-        size: Rows in a mini-batch; none for all at once, with the activations kept.
+        size: Rows in a mini-batch; none for all activations kept.
     """
-    if size is None:
+    mask = features.get("attention_mask")
+    if size is None and (mask is None or mask.device.type != "cpu"):
         return step(model, dict(features))
-    if "attention_mask" not in features:
+    if mask is None:
         raise TurnwiseError(
             "mini-batches need padded inputs", "turn off unpadding in the model, or leave mini_batch_size out"
         )
-    rows = features["attention_mask"].shape[0]
+    # Long rows with long ones: on a processor without thousands of cores, padding costs as much as words.
+    order = mask.sum(dim=1).argsort(stable=True)
     outputs = []
-    for start in range(0, rows, size):
+    for number, places in enumerate(order.split(size or BY_LENGTH)):
         # The wrapper prepares its reduction of gradients in the forward pass: once, and never within the backward pass.
-        models = iter([model] if start == 0 else [])
+        models = iter([model] if number == 0 else [])
 
-        def run(features: Features, start: int = start, models: Any = models) -> Tensor:
-            return step(next(models, bare_model(model)), _rows(features, start, start + size))
+        def run(features: Features, places: Tensor = places, models: Any = models) -> Tensor:
+            return step(next(models, bare_model(model)), _rows(features, places))
 
         # Weights that autocast has cast once would sum the gradients of all mini-batches in its low precision.
         torch.clear_autocast_cache()
-        outputs.append(checkpoint(run, features, use_reentrant=False))
-    return torch.cat(outputs)
+        outputs.append(run(features) if size is None else checkpoint(run, features, use_reentrant=False))
+    return torch.cat(outputs)[order.argsort()]

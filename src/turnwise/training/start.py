@@ -115,11 +115,15 @@ def add_tokens(tokenizer: Any, network: Any, tokens: Sequence[str], *, frozen: b
 
 def _fix(model: Any, network: Any, options: ModelOptions) -> None:
     """Dropout and frozen parts as the recipe says."""
+    import torch
     from torch import nn
 
     for module in model.modules():
         if isinstance(module, nn.Dropout):
             module.p = options.dropout
+    if not torch.cuda.is_available():
+        # On a CPU, the backward pass of PyTorch's fused attention takes as long as all the rest of the model.
+        network.set_attn_implementation("eager")
     if options.freeze_embeddings:
         network.get_input_embeddings().requires_grad_(False)
     layers = list(network.encoder.layer) if options.freeze_layers else []
