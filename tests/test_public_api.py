@@ -63,6 +63,7 @@ PUBLIC = {
         "MaskedLanguage",
         "MatchingGuided",
         "NTXent",
+        "Paraphrases",
         "ReplyAndMeaning",
         "ResponseContrast",
         "Siamese",

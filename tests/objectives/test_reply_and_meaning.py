@@ -8,7 +8,7 @@ import torch
 from tests.objectives.toy import batch, toy_encoder
 from turnwise.errors import TurnwiseError
 from turnwise.objectives import ContextReplyHeads, HardNegativeContrast, InverseFrequencyContrast, ReplyAndMeaning
-from turnwise.objectives.reply_and_meaning import pairwise_pull
+from turnwise.objectives.towards_start import FrozenStart, pairwise_pull
 
 FREQUENCIES = torch.tensor([1.0, 4.0, 1.0, 9.0, 2.0, 1.0], dtype=torch.float64)
 
@@ -54,17 +54,18 @@ def test_the_gradient_of_replies_reaches_the_encoder_in_part(factor: float) -> N
 def test_the_parts_add_up() -> None:
     model, both = toy_encoder(), heads()
     loss = ReplyAndMeaning(model, head=both, meaning=0.5, pull=3.0).double()
+    start = loss._start
+    assert isinstance(start, FrozenStart)
     # Without moving, the pull is nothing; then the encoder moves.
-    assert loss._pulled(model(dict(batch(6)[1]))["sentence_embedding"], batch(6)[1]).item() == pytest.approx(
-        0, abs=1e-12
-    )
+    unmoved = pairwise_pull(model(dict(batch(6)[1]))["sentence_embedding"], start.vectors(batch(6)[1]))
+    assert unmoved.item() == pytest.approx(0, abs=1e-12)
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(
                 0.1 * torch.randn(parameter.shape, dtype=parameter.dtype, generator=torch.Generator().manual_seed(1))
             )
     meaning: HardNegativeContrast = loss.losses["meaning"]  # type: ignore[assignment]
-    replies = [part(dict(batch(6)[1]))["sentence_embedding"] for part in (model, loss._start[0])]
+    replies = [model(dict(batch(6)[1]))["sentence_embedding"], start.vectors(batch(6)[1])]
     cosines = [torch.nn.functional.cosine_similarity(side[:, None], side[None], dim=2) for side in replies]
     pull = sum((cosines[0][i, j] - cosines[1][i, j]) ** 2 for i in range(6) for j in range(6) if i != j) / torch.tensor(
         30.0
@@ -79,7 +80,8 @@ def test_the_parts_add_up() -> None:
 def test_the_start_is_neither_trained_nor_saved() -> None:
     loss = ReplyAndMeaning(toy_encoder(), pull=1.0)
     assert not any("_start" in name for name, _ in loss.named_parameters())
-    assert not any(parameter.requires_grad for parameter in loss._start[0].parameters())
+    assert isinstance(loss._start, FrozenStart)
+    assert not loss._start.vectors(batch(4)[0]).requires_grad
 
 
 def test_mini_batches_change_nothing() -> None:

@@ -17,10 +17,12 @@ from turnwise.objectives import (
     InverseFrequencyContrast,
     MaskedLanguage,
     NTXent,
+    Paraphrases,
     ResponseContrast,
     Sum,
 )
 from turnwise.objectives.masked_language import IGNORED, TARGETS
+from turnwise.objectives.towards_start import FrozenStart
 
 WORDS, WIDTH, LENGTH = 40, 8, 6
 SPECIAL = SimpleNamespace(
@@ -124,6 +126,16 @@ def _tod_bert(model: Any, **options: Any) -> Sum:
     return Sum((ResponseContrast(model, **options), 1.0), (words, 0.5))
 
 
+def _away_from_start(loss: Paraphrases) -> Paraphrases:
+    """With a start that is another encoder: where nothing has moved, nothing pulls."""
+    start = toy_encoder()
+    noise = torch.Generator().manual_seed(12)
+    for parameter in start.parameters():
+        parameter.data += 0.3 * torch.randn(parameter.shape, dtype=parameter.dtype, generator=noise)
+    loss._start = FrozenStart(start)
+    return loss
+
+
 OBJECTIVES: dict[str, Maker] = {
     "outside": HardNegativeContrast,
     "inside": lambda model, **options: HardNegativeContrast(model, weighting="inside", temperature=0.2, **options),
@@ -135,6 +147,7 @@ OBJECTIVES: dict[str, Maker] = {
     "response": ResponseContrast,
     "masked-language": lambda model, **options: FixedMasks(model, mini_batch_size=options.get("mini_batch_size")),
     "tod-bert": _tod_bert,
+    "paraphrases": lambda model, **options: _away_from_start(Paraphrases(model, agreement=0.9, pull=5.0, **options)),
 }
 COLUMNS = {"outside": 3, "simclr": 3}
 

@@ -101,8 +101,12 @@ def suite_tasks(name: str) -> list[Task]:
 
 
 def tasks_named(names: list[str]) -> list[Task]:
-    """Tasks by their own names; those that fine-tune, on more sets than their suite has."""
-    every = [*suite_tasks("all"), *_fine_tuned((*INTENTS, *MORE_INTENTS), ("gsim", "sgd", "star"))]
+    """Tasks by their own names; those that fine-tune, on more sets than their suite has, and sets that no suite has."""
+    every = [
+        *suite_tasks("all"),
+        *_fine_tuned((*INTENTS, *MORE_INTENTS), ("gsim", "sgd", "star")),
+        *[ResponseSelection("topical_chat", 1, space) for space in SPACES],
+    ]
     known = {task.info.name: task for task in every}
     wrong = next((name for name in names if name not in known), None)
     if wrong is not None:

@@ -15,6 +15,7 @@ from turnwise.objectives.manipulation import UtteranceManipulation
 from turnwise.objectives.masked_language import MaskedLanguage
 from turnwise.objectives.matching_guided import MatchingGuided
 from turnwise.objectives.nt_xent import NTXent
+from turnwise.objectives.paraphrases import Paraphrases
 from turnwise.objectives.reply_and_meaning import ReplyAndMeaning
 from turnwise.objectives.response_contrast import ResponseContrast
 from turnwise.objectives.siamese import Siamese
@@ -30,6 +31,7 @@ __all__ = [
     "MaskedLanguage",
     "MatchingGuided",
     "NTXent",
+    "Paraphrases",
     "ReplyAndMeaning",
     "ResponseContrast",
     "Siamese",

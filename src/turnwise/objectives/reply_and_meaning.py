@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,14 +9,15 @@ import torch
 from torch import Tensor, nn
 
 from turnwise.errors import TurnwiseError
-from turnwise.objectives.caching import Features, bare_model, in_mini_batches
+from turnwise.objectives.caching import Features, in_mini_batches
 from turnwise.objectives.contrast import Mask
 from turnwise.objectives.hard_negative import HardNegativeContrast
 from turnwise.objectives.heads import ContextReplyHeads
 from turnwise.objectives.inverse_frequency import InverseFrequencyContrast
 from turnwise.objectives.text_keys import text_keys
+from turnwise.objectives.towards_start import FrozenStart, pairwise_pull
 
-__all__ = ["ReplyAndMeaning", "pairwise_pull", "scaled_gradient"]
+__all__ = ["ReplyAndMeaning", "scaled_gradient"]
 
 
 class _ScaledGradient(torch.autograd.Function):
@@ -35,15 +35,6 @@ def scaled_gradient(vectors: Tensor, factor: float) -> Tensor:
     """The same vectors, whose gradient is multiplied by a factor on its way back; 0 stops it."""
     scaled: Tensor = vectors.detach() if factor == 0 else _ScaledGradient.apply(vectors, factor)  # type: ignore[no-untyped-call]
     return scaled
-
-
-def pairwise_pull(vectors: Tensor, teacher: Tensor) -> Tensor:
-    """How far the cosines between texts have moved from those of a teacher: the mean square over pairs of texts."""
-    wide = [side.to(torch.promote_types(side.dtype, torch.float32)) for side in (vectors, teacher)]
-    now, before = (nn.functional.normalize(side, dim=1) for side in wide)
-    moved = (now @ now.T - before @ before.T).square()
-    count = len(vectors)
-    return moved.sum() / max(count * (count - 1), 1)  # The diagonal is zero.
 
 
 class ReplyAndMeaning(nn.Module):
@@ -103,8 +94,7 @@ class ReplyAndMeaning(nn.Module):
         if meaning:
             parts["meaning"] = HardNegativeContrast(model, temperature=temperature, mask=mask)
         self.losses = nn.ModuleDict(parts)
-        # In a tuple, so that it is neither trained nor saved.
-        self._start: tuple[Any, ...] = (copy.deepcopy(bare_model(model)).eval().requires_grad_(False),) if pull else ()
+        self._start = FrozenStart(model) if pull else None
 
     def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
         """The loss of a batch, as a trainer calls it."""
@@ -119,21 +109,14 @@ class ReplyAndMeaning(nn.Module):
         if self.weights["meaning"]:
             part: Any = self.losses["meaning"]
             terms.append(self.weights["meaning"] * part.contrast(part.through_head(vectors), keys=keys))
-        if self._start:
-            terms.append(self.weights["pull"] * self._pulled(vectors[1], columns[1]))
+        if self._start is not None:
+            terms.append(self.weights["pull"] * pairwise_pull(vectors[1], self._start.vectors(columns[1])))
         return torch.stack(terms).sum()
 
     def _vectors(self, model: Any, features: Features) -> Tensor:
         return in_mini_batches(
             model, features, lambda part, rows: part(rows)["sentence_embedding"], self.mini_batch_size
         )
-
-    def _pulled(self, vectors: Tensor, features: Features) -> Tensor:
-        start = self._start[0].to(vectors.device)
-        with torch.no_grad():
-            teacher = start(dict(features))["sentence_embedding"]
-        with torch.autocast(vectors.device.type, enabled=False):
-            return pairwise_pull(vectors, teacher)
 
     def get_config_dict(self) -> dict[str, Any]:
         """The settings, for the model card."""

@@ -57,6 +57,7 @@ _LOSSES: dict[str, Any] = {
     "siamese": objectives.Siamese,
     "template_pair": objectives.TemplatePair,
     "reply_and_meaning": objectives.ReplyAndMeaning,
+    "paraphrases": objectives.Paraphrases,
     "manipulation": objectives.UtteranceManipulation,
 }
 

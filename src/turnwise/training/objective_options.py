@@ -15,6 +15,7 @@ __all__ = [
     "NTXent",
     "Objective",
     "Options",
+    "Paraphrases",
     "ReplyAndMeaning",
     "ResponseContrast",
     "Siamese",
@@ -126,6 +127,14 @@ class ReplyAndMeaning(Options):
     pull: float = Field(0.0, ge=0)
 
 
+class Paraphrases(_Contrastive):
+    """NT-Xent between turns that were answered alike, where the start agrees; a pull towards the start."""
+
+    kind: Literal["paraphrases"]
+    agreement: float = Field(0.4, ge=-1, le=1)
+    pull: float = Field(0.0, ge=0)
+
+
 Objective = Annotated[
     HardNegative
     | NTXent
@@ -136,6 +145,7 @@ Objective = Annotated[
     | Siamese
     | Manipulation
     | TemplatePair
-    | ReplyAndMeaning,
+    | ReplyAndMeaning
+    | Paraphrases,
     Field(discriminator="kind"),
 ]

@@ -1,0 +1,71 @@
+"""Collects the flagship, its start, a larger encoder and the best single methods into figures.json.
+
+Usage: python -m studies.flagship.figures
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+
+from studies.figures import STUDIES, record
+from studies.flagship.arms import RESULTS, SEEDS
+from studies.methods.arms import MATCHING, METHODS
+from studies.methods.figures import all_scores, method_figures
+from turnwise.benchmarks import RunResult, read_results
+
+HELD_OUT = {
+    "dstc11_1shot": "intent-1shot-dstc11_intent",
+    "dstc11_5shot": "intent-5shot-dstc11_intent",
+    "bitext_1shot": "intent-1shot-bitext_support",
+    "bitext_5shot": "intent-5shot-bitext_support",
+    "topical_chat_next_top1": "select-topical_chat-next",
+}
+
+
+def held_out_scores(result: RunResult) -> dict[str, float]:
+    """What was looked at once, in the end; next turns in the space of contexts and replies where the model has one."""
+    found = {}
+    for figure, task in HELD_OUT.items():
+        for name in (task, f"{task}-heads"):
+            if name in result.tasks and result.tasks[name].error is None:
+                found[figure] = result.tasks[name].mean()
+    return found
+
+
+def _means(found: list[dict[str, float]]) -> dict[str, float]:
+    return {name: statistics.fmean(each[name] for each in found) for name in found[0]}
+
+
+def _named(prefix: str, scores: dict[str, float]) -> dict[str, float]:
+    return {f"{prefix}.{name}": value for name, value in scores.items()}
+
+
+def best_single() -> dict[str, float]:
+    """For each score the best of the single methods: no method is best at all of them."""
+    each = [method_figures(method) for method in (*METHODS, *MATCHING)]
+    names = {name for scores in each for name in scores} - {"pairs", "seeds", "uniformity", "alignment"}
+    return {name: max(scores[name] for scores in each if name in scores) for name in sorted(names)}
+
+
+def main() -> None:
+    figures = _named("best-single", best_single())
+    for model, name in (("start", "all-MiniLM-L6-v2"), ("gte-small", "gte-small")):
+        if (result := read_results(STUDIES / "baselines" / name)) is not None:
+            figures |= _named(model, all_scores(result))
+    if (start := read_results(RESULTS / "start")) is not None:
+        figures |= _named("heldout.start", held_out_scores(start))
+    folders = [RESULTS / f"final-seed{seed}" for seed in SEEDS]
+    finished = [folder for folder in folders if (folder / "done.json").exists()]
+    results = [result for folder in finished if (result := read_results(folder)) is not None]
+    if results:
+        runs = [json.loads((folder / "training.json").read_text()) for folder in finished]
+        figures |= _named("turnwise", _means([all_scores(result) for result in results]))
+        figures |= _named("heldout.turnwise", _means([held_out_scores(result) for result in results]))
+        figures["turnwise.seeds"] = len(results)
+        figures["training_hours"] = statistics.fmean(run["minutes"] for run in runs) / 60
+    record("flagship", figures)
+
+
+if __name__ == "__main__":
+    main()
