@@ -23,7 +23,8 @@ class Arm:
         name: Of the arm.
         recipe: The recipe.
         seed: The recipe's seed.
-        minutes: Of training on a quiet machine; evaluation and saving are not counted.
+        minutes: Of training on a quiet machine; evaluation and saving are not counted. None for as long as the recipe
+            says.
         paced: Whether it trains for the steps that the recipe makes in that time (`studies/pace.json`); else the clock
             decides. A change that makes steps slower then costs time, not steps.
         table: What it learns from.
@@ -35,7 +36,7 @@ class Arm:
     name: str
     recipe: str
     seed: int = 0
-    minutes: float = 30
+    minutes: float | None = 30
     table: str = "runs/tier-a"
     start: str = START
     measured: tuple[tuple[str, str], ...] = (("--suite", "dse"), ("--suite", "diaeval"))
@@ -71,11 +72,12 @@ class Study:
             start = self.runs / arm.start if (self.runs / arm.start).exists() else self.models / arm.start
             command = ["turnwise", "train", arm.recipe, arm.table, "--start", str(start), "--out", str(folder)]
             changes = {"seed": str(arm.seed), "report_to": "none", **arm.changes}
-            pace = known_paces().get(arm.recipe) if arm.paced else None
-            if pace is None:
-                command += ["--minutes", str(arm.minutes)]
-            else:
-                changes["stages.0.steps"] = str(round(pace * arm.minutes))
+            if arm.minutes is not None:
+                pace = known_paces().get(arm.recipe) if arm.paced else None
+                if pace is None:
+                    command += ["--minutes", str(arm.minutes)]
+                else:
+                    changes["stages.0.steps"] = str(round(pace * arm.minutes))
             command += [f"--set={place}={value}" for place, value in changes.items()]
             resume = ["--resume"] if (folder / "training").exists() else []
             subprocess.run([*command, "--validation", "benchmarks", *resume], check=True)

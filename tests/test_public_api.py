@@ -11,7 +11,7 @@ import pytest
 import turnwise
 
 PUBLIC = {
-    "turnwise": ["__version__"],
+    "turnwise": ["__version__", "load"],
     "turnwise.corpus": [
         "SCHEMA_VERSION",
         "Conversion",

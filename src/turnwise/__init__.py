@@ -4,6 +4,26 @@ Importing this package does no work and loads no heavy dependency; import the pa
 for example ``from turnwise.corpus import read_table``.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from turnwise.runtime import Encoder
+
 __version__ = "0.1.0"
 
-__all__ = ["__version__"]
+__all__ = ["__version__", "load"]
+
+
+def load(model: str | Path) -> Encoder:
+    """An encoder by the folder of a model, or by the name of an installed one.
+
+    Example:
+        ``turnwise.load("turnwise-mini").encode(["where is my parcel?"])``
+    """
+    from turnwise.runtime import load_encoder
+
+    return load_encoder(model)

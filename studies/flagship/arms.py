@@ -3,9 +3,8 @@
 Usage: TURNWISE_DATA=... python -m studies.flagship.arms MODELS [ARM...]
 
 Rules: the start is all-MiniLM-L6-v2; the data are eleven open sets without what the benchmarks test, and no labels;
-arms have equal time; choices are made on validation splits (the last point of each arm's curve), never on test
-splits, so search arms are trained and not measured. DSTC11, Bitext and topical_chat are looked at once, with the
-final recipe.
+choices are made on validation splits, never on test splits, so the ablation's arms are trained and not measured: the
+last point of each one's curve counts. DSTC11, Bitext and topical_chat are looked at once, with the final recipe.
 """
 
 from __future__ import annotations
@@ -16,30 +15,29 @@ from pathlib import Path
 
 from studies.arms import Arm, Study
 
-MINUTES, FINAL_MINUTES, SEEDS = 30, 150, (0, 1, 2)
+SEEDS = (0, 1, 2)
+MINUTES = 30
 RESULTS = Path(__file__).parent / "results"
 OBJECTIVE = "stages.0.objective"
-CHANGES: dict[str, dict[str, str]] = {
-    "draft": {},
-    # Each ingredient removed.
-    "without-pull": {f"{OBJECTIVE}.pull": "0"},
+ABLATIONS: dict[str, dict[str, str]] = {
+    "whole": {},
+    "without-paraphrases": {"stages.0.also": "[]"},
+    "without-agreement": {"stages.0.also.0.objective.agreement": "-1"},
     "without-meaning": {f"{OBJECTIVE}.meaning": "0"},
-    "without-shared-replies": {"stages.0.also": "[]"},
+    "without-pull": {f"{OBJECTIVE}.pull": "0", "stages.0.also.0.objective.pull": "0"},
+    "without-reply-gradient": {f"{OBJECTIVE}.reply_gradient": "0"},
+    "without-context": {"stages.0.view.turns": "[1]"},
     "without-refit": {"refit": "null"},
-    "without-windows": {"stages.0.view.sizes": "[1]"},
-    # Each weight moved.
-    "reply-gradient-0": {f"{OBJECTIVE}.reply_gradient": "0"},
-    "reply-gradient-1": {f"{OBJECTIVE}.reply_gradient": "1"},
-    "pull-50": {f"{OBJECTIVE}.pull": "50"},
-    "meaning-2": {f"{OBJECTIVE}.meaning": "2"},
 }
-SUITES = tuple(("--suite", suite) for suite in ("dse", "dialoguecse", "tadse", "diaeval"))
+SUITES = (("--suite", "dse"), ("--suite", "diaeval"), ("--tasks", "sts-stsb_en,retrieve-multidogo"))
 
 
 def arms() -> list[Arm]:
-    """The search first, then the final recipe with three seeds."""
-    found = [Arm(name, "turnwise", 0, MINUTES, measured=(), changes=change) for name, change in CHANGES.items()]
-    return found + [Arm(f"final-seed{seed}", "turnwise", seed, FINAL_MINUTES, measured=SUITES) for seed in SEEDS]
+    """The final recipe with three seeds, then each ingredient removed."""
+    found = [Arm(f"final-seed{seed}", "turnwise", seed, minutes=None, measured=SUITES) for seed in SEEDS]
+    return found + [
+        Arm(name, "turnwise", 0, MINUTES, measured=(), changes=change) for name, change in ABLATIONS.items()
+    ]
 
 
 def validation(name: str) -> dict[str, float]:
@@ -52,7 +50,7 @@ def validation(name: str) -> dict[str, float]:
 def main(models: str, *wanted: str) -> None:
     study = Study(RESULTS, Path("runs/flagship"), Path(models))
     study.run(arms(), wanted)
-    for name in CHANGES:
+    for name in ABLATIONS:
         if study.is_done(name):
             print(name, {key: round(value, 2) for key, value in validation(name).items()})
 

@@ -14,6 +14,7 @@ import numpy as np
 from turnwise.errors import TurnwiseError
 from turnwise.runtime.context_format import ContextFormat, read_context_format
 from turnwise.runtime.fingerprint import folder_fingerprint, weights_fingerprint
+from turnwise.runtime.installed import model_folder
 from turnwise.runtime.mteb_model import MtebEncoder, is_mteb_model
 from turnwise.runtime.onnx_backend import OnnxEncoder, exported_kind
 from turnwise.runtime.protocols import Context, Encoder, Scorer, TrainableEncoder, Vectors
@@ -187,7 +188,7 @@ def _declared_languages(folder: Path) -> frozenset[str]:
 
 
 def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> Encoder:
-    """An encoder from a model folder, an exported one, a SentenceTransformer, a model of MTEB, or what has `encode`.
+    """An encoder from a model folder, an installed model, a SentenceTransformer, a model of MTEB, or what has `encode`.
 
     Only safetensors are read, and no code of a model is ever run.
 
@@ -196,11 +197,13 @@ def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> En
     """
     if not isinstance(source, (str, Path)):
         return source if isinstance(source, Encoder) else _from_object(source, bf16, batch_size)
-    folder = Path(source)
+    folder = model_folder(source)
     if exported_kind(folder) == "encoder":
         return OnnxEncoder(folder)
     if not (folder / "config.json").exists() and not (folder / "modules.json").exists():
-        raise TurnwiseError(f"{folder} holds no model", "give the folder of a SentenceTransformer")
+        raise TurnwiseError(
+            f"{folder} holds no model", "give the folder of a SentenceTransformer, or install the package of that name"
+        )
     if not any(folder.rglob("*.safetensors")):
         raise TurnwiseError(f"{folder} has no safetensors weights", "save the model again with sentence-transformers")
     from sentence_transformers import SentenceTransformer

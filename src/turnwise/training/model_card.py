@@ -124,7 +124,9 @@ def write_card(
     start = f"`{base}`" if base else "random weights"
     kind = "re-ranker" if recipe.reranks else "encoder"
     facts = ", ".join(f"{value:,.0f} {unit}" for unit, value in seen.items())
-    settings = yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False)
+    # Where the start lay says something of somebody's machine and nothing of the model.
+    named = recipe.model_copy(update={"model": recipe.model.model_copy(update={"start": base or None})})
+    settings = yaml.safe_dump(named.model_dump(mode="json"), sort_keys=False)
     papers = "".join(f"```bibtex\n{citation.strip()}\n```\n" for citation in citations if citation.strip())
     return "\n".join(
         [

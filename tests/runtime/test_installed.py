@@ -1,0 +1,46 @@
+"""Models that come as packages."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import turnwise
+from tests.training.toy import write_start
+from turnwise.errors import TurnwiseError
+from turnwise.runtime import load_encoder
+from turnwise.runtime.installed import model_folder
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package `a_model` with a model in it, as an installer leaves it."""
+    write_start(tmp_path / "model")
+    shutil.copytree(tmp_path / "model", tmp_path / "site" / "a_model")
+    (tmp_path / "site" / "a_model" / "__init__.py").touch()
+    information = tmp_path / "site" / "a_model-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: a-model\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text("[turnwise.models]\na-model = a_model\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    return tmp_path / "model"
+
+
+def test_an_installed_model_is_loaded_by_its_name(installed: Path) -> None:
+    texts = ["where is my parcel?"]
+    assert np.array_equal(turnwise.load("a-model").encode(texts), load_encoder(installed).encode(texts))
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_folder_of_that_name_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a-model").mkdir()
+    assert model_folder("a-model") == Path("a-model")
+
+
+def test_what_is_not_installed_is_said() -> None:
+    with pytest.raises(TurnwiseError, match="install the package of that name"):
+        turnwise.load("no-such-model")
