@@ -36,9 +36,9 @@ requires-python = ">=3.10"
 """
 NOTICE = """turnwise-mini
 
-The weights were trained from all-MiniLM-L6-v2 (Apache-2.0, the sentence-transformers authors) with Turnwise (Apache-2.0),
-recipe `turnwise`, on open conversations without labels. The sources, their licences and how much of each was used stand in
-README.md, "Training"; those under CC BY and CC BY-SA want to be named:
+The weights were trained from all-MiniLM-L6-v2 (Apache-2.0, the sentence-transformers authors) with Turnwise
+(Apache-2.0), recipe `turnwise`, on open conversations without labels. The sources, their licences and how much of each
+was used stand in README.md, "Training"; those under CC BY and CC BY-SA want to be named:
 
 """
 
