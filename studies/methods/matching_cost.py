@@ -42,7 +42,7 @@ def batches(table: str, folder: Path, model: Any, name: str) -> Iterator[tuple[l
 
 def main(start: str, table: str) -> None:
     # The same layers are trained on both sides; what freezing saves is not what is measured.
-    model = load_start(load_recipe("dse", {"model.start": start})).train()
+    model = load_start(load_recipe("dse", {"model.start": start}))[0].train()
     model.max_seq_length = LENGTH
     tokens = 0
 

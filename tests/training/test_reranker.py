@@ -113,7 +113,7 @@ def test_recipes_that_cannot_be_are_refused(longer_start: Path) -> None:
 
 def test_of_frozen_words_the_marks_are_learned_all_the_same(longer_start: Path) -> None:
     frozen = recipe("ums", longer_start, **{"model.freeze_embeddings": "true"})
-    made = as_cross_encoder(load_start(frozen), frozen)
+    made = as_cross_encoder(load_start(frozen)[0], frozen)
     words = made.model.get_input_embeddings().weight
     ids = torch.tensor([[5, made.tokenizer.convert_tokens_to_ids("[EOT]")]])
     made.model.get_input_embeddings()(ids).square().sum().backward()
@@ -125,7 +125,7 @@ def test_of_frozen_words_the_marks_are_learned_all_the_same(longer_start: Path) 
 @pytest.fixture(scope="module")
 def tokenizer(longer_start: Path) -> Any:
     wanted = recipe("ums", longer_start)
-    return as_cross_encoder(load_start(wanted), wanted).tokenizer
+    return as_cross_encoder(load_start(wanted)[0], wanted).tokenizer
 
 
 class Rows(dict[str, list[Any]]):

@@ -82,6 +82,25 @@ def test_kept_heads_are_three_views_of_one_encoder(table: Path, start: Path, tmp
     assert not load_encoder(tmp_path / "next").has_heads
 
 
+def test_what_goes_on_from_a_model_with_heads_goes_on_from_its_heads(table: Path, start: Path, tmp_path: Path) -> None:
+    train(recipe("dse-heads", start), [table], tmp_path / "first")
+    still = {"stages.0.encoder_rate": "0", "stages.0.head_rate": "1e-12", "stages.0.steps": "1"}
+    train(recipe("dse-heads", tmp_path / "first", **still), [table], tmp_path / "second")
+    texts = ["where is my parcel"]
+    one, other = (load_encoder(tmp_path / name) for name in ("first", "second"))
+    assert np.allclose(one.encode_document(texts), other.encode_document(texts), atol=1e-5)
+    assert not np.allclose(one.encode_document(texts), one.encode(texts), atol=1e-3)
+
+
+def test_a_recipe_says_how_it_adapts() -> None:
+    adapted = load_recipe("turnwise", {"stages.0.head_rate": "1e-4"}, adapt=True)
+    assert adapted.model.start == "turnwise-mini"
+    assert adapted.stages[0].encoder_rate < load_recipe("turnwise").stages[0].encoder_rate
+    assert adapted.stages[0].head_rate == 1e-4
+    with pytest.raises(TurnwiseError, match="does not say how to adapt"):
+        load_recipe("dse", adapt=True)
+
+
 def test_other_servers_find_the_keys_they_know(table: Path, start: Path, tmp_path: Path) -> None:
     """As text-embeddings-inference reads a folder: pooling by older keys, the length from sentence_bert_config."""
     train(recipe("dse", start), [table], tmp_path / "model")

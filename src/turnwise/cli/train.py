@@ -52,6 +52,9 @@ def train(
     tables: list[Path] = typer.Argument(..., help="Folders of dialogue tables, as 'turnwise prepare' writes them."),
     out: Path = typer.Option(..., help="The new model's folder."),
     start: Path | None = typer.Option(None, help="The model to start from; the recipe's own if not given."),
+    adapt: bool = typer.Option(
+        False, help="Go on from a trained model (turnwise-mini unless --start says) to how these conversations go."
+    ),
     minutes: float | None = typer.Option(None, help="Train for so long instead of the recipe's epochs."),
     change: list[str] = typer.Option([], "--set", help="Change a place of the recipe: stages.0.batch_size=256."),
     validation: str | None = typer.Option(
@@ -69,6 +72,8 @@ def train(
 
     turnwise train ums runs/corpus --start all-MiniLM-L6-v2/ --out runs/reranker --minutes 45
 
+    turnwise train turnwise runs/corpus --adapt --out runs/ours --minutes 15
+
     turnwise train my.yaml runs/corpus --out runs/model --set stages.0.encoder_rate=3e-5 --resume
 
     torchrun --nproc-per-node 8 --no-python turnwise train dse runs/corpus --start my-model/ --out runs/model
@@ -79,7 +84,7 @@ def train(
     changes = _changes(change)
     if start is not None:
         changes["model.start"] = str(start)
-    wanted = load_recipe(recipe, changes)
+    wanted = load_recipe(recipe, changes, adapt=adapt)
     with share_progress() as show:
         result = run(
             wanted,

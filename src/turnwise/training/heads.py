@@ -9,7 +9,9 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Router
 from torch import nn
 
-__all__ = ["keep_heads", "without_heads"]
+from turnwise.objectives import ContextReplyHeads
+
+__all__ = ["keep_heads", "kept_heads", "without_heads"]
 
 
 def _modules(head: nn.Module) -> list[Any]:
@@ -31,6 +33,24 @@ def _modules(head: nn.Module) -> list[Any]:
                 )
             )
     return [*found, Normalize()]
+
+
+def kept_heads(model: SentenceTransformer) -> ContextReplyHeads | None:
+    """The context head and the reply head that a model has kept, to go on from; none if it has none of this shape."""
+    router: Any = next((module for module in model if isinstance(module, Router)), None)
+    width = model.get_embedding_dimension()
+    if router is None or width is None:
+        return None
+    heads = ContextReplyHeads(width)
+    for route, head in (("query", heads.context), ("document", heads.reply)):
+        routes = dict(router.sub_modules)
+        given = [module.linear for module in routes.get(route, []) if isinstance(module, Dense)]
+        layers = [layer for layer in head.modules() if isinstance(layer, nn.Linear)]
+        if [layer.weight.shape for layer in given] != [layer.weight.shape for layer in layers]:
+            return None
+        for layer, known in zip(layers, given, strict=True):
+            layer.load_state_dict(known.state_dict())
+    return heads
 
 
 def without_heads(model: SentenceTransformer) -> SentenceTransformer:

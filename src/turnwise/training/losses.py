@@ -14,7 +14,12 @@ from turnwise.training.recipe import Part
 __all__ = ["added_parameters", "build_losses", "context_reply_heads", "trained_heads"]
 
 
-def build_losses(model: Any, groups: dict[str, Part], mini_batch_size: int | None) -> dict[str, nn.Module]:
+def build_losses(
+    model: Any,
+    groups: dict[str, Part],
+    mini_batch_size: int | None,
+    heads: objectives.ContextReplyHeads | None = None,
+) -> dict[str, nn.Module]:
     """A loss for each group of each view, each with a head of its own.
 
     A context head and a reply head are shared by all groups: they are kept, and later nobody says which group a context
@@ -24,9 +29,10 @@ def build_losses(model: Any, groups: dict[str, Part], mini_batch_size: int | Non
         model: The encoder.
         groups: Which part of a stage each group belongs to.
         mini_batch_size: Texts whose activations are in memory at a time.
+        heads: A context head and a reply head to go on from.
     """
-    kept = None
-    if any(getattr(part.objective, "head", None) == "context-reply" for part in groups.values()):
+    kept = heads
+    if kept is None and any(getattr(part.objective, "head", None) == "context-reply" for part in groups.values()):
         kept = objectives.ContextReplyHeads(model.get_embedding_dimension())
     return {group: _build(model, part.objective, kept, mini_batch_size) for group, part in groups.items()}
 

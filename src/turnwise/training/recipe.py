@@ -138,6 +138,7 @@ class Recipe(Options):
         keep_heads: Whether the context head and the reply head of the last stage stay in the model, or its layer for
             templates.
         refit: How the kept heads are trained on at the end; none if they stay as the last stage left them.
+        adapt: Places that are set to something else when a trained model goes on with other conversations (`--adapt`).
         seed: For the order of the data and everything random.
         bf16: Whether to compute in bfloat16.
         evaluate_every: Steps between two looks at validation; 0 for none but the last.
@@ -150,6 +151,7 @@ class Recipe(Options):
     stages: list[Stage] = Field(min_length=1)
     keep_heads: bool = False
     refit: Refit | None = None
+    adapt: dict[str, str | int | float] = Field(default_factory=dict)
     seed: int = 0
     bf16: bool = True
     evaluate_every: int = Field(0, ge=0)
@@ -214,12 +216,13 @@ def _number(value: Any) -> Any:
     return value
 
 
-def load_recipe(source: str, changes: dict[str, str] | None = None) -> Recipe:
+def load_recipe(source: str, changes: dict[str, str] | None = None, *, adapt: bool = False) -> Recipe:
     """A recipe by name or from a YAML file, with some places changed.
 
     Args:
         source: The name of a recipe that comes with Turnwise, or a file.
         changes: New values by path, as `--set` gives them.
+        adapt: Whether to change what the recipe itself changes for going on from a trained model.
 
     Raises:
         TurnwiseError: If it is no recipe; the message names the place.
@@ -232,8 +235,11 @@ def load_recipe(source: str, changes: dict[str, str] | None = None) -> Recipe:
         tree = yaml.safe_load(path.read_text(encoding="utf-8") if from_file else recipe_text(source))
     except yaml.YAMLError as error:
         raise TurnwiseError(f"{source} is no YAML ({str(error).splitlines()[0]})", "check its indentation") from error
-    for place, value in (changes or {}).items():
-        _set(tree, place, value)
+    own: dict[str, Any] = (tree.get("adapt") or {}) if adapt and isinstance(tree, dict) else {}
+    if not own and adapt:
+        raise TurnwiseError(f"the recipe {source!r} does not say how to adapt", "take 'turnwise', or leave --adapt out")
+    for place, value in [*own.items(), *(changes or {}).items()]:
+        _set(tree, place, str(value))
     try:
         return TypeAdapter(Recipe).validate_python(tree)
     except ValidationError as error:

@@ -13,6 +13,7 @@ import yaml
 
 from turnwise.errors import TurnwiseError
 from turnwise.runtime.context_format import read_context_format
+from turnwise.runtime.installed import model_folder
 from turnwise.training.distributed import first_process_first, is_first_process
 from turnwise.training.recipe import Recipe
 
@@ -82,18 +83,18 @@ def train(
     with first_process_first():
         if is_first_process():
             _claim(recipe, work, resume)
-    model = load_start(recipe)
+    model, heads = load_start(recipe)
     base = recipe.model.start
     context = recipe.model.context
     if base and context == type(context)():
-        context = read_context_format(Path(base))
+        context = read_context_format(model_folder(base))
     reads = recipe.model.max_length if recipe.reranks else model.max_seq_length or 512
     result, losses = TrainResult(out), {}
     for number, stage in enumerate(recipe.stages):
         part = minutes / len(recipe.stages) if minutes else None
         if stage.reranks and not isinstance(model, CrossEncoder):
             model = as_cross_encoder(model, recipe)
-        run = StageRun(recipe, stage, model, context, work / f"stage-{number}", part, validate, on_progress)
+        run = StageRun(recipe, stage, model, heads, context, work / f"stage-{number}", part, validate, on_progress)
         losses = run.train(tables, resume, result)
     _finish(recipe, model, losses, reads, context, result)
     return result

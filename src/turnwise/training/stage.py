@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from turnwise.errors import TurnwiseError
+from turnwise.objectives import ContextReplyHeads
 from turnwise.objectives.gathering import world_size
 from turnwise.runtime.context_format import ContextFormat
 from turnwise.training.budget import Budget
@@ -39,6 +40,7 @@ class StageRun:
         recipe: The whole recipe.
         stage: This stage of it.
         model: The encoder or cross-encoder, trained in place.
+        heads: The context head and the reply head that it had before, if any.
         context: How contexts become text.
         folder: Where its view and checkpoints go.
         minutes: How long it trains, if not for so many steps.
@@ -51,13 +53,15 @@ class StageRun:
         recipe: Recipe,
         stage: Stage,
         model: Any,
+        heads: ContextReplyHeads | None,
         context: ContextFormat,
         folder: Path,
         minutes: float | None,
         validate: Validate | None,
         on_progress: Progress,
     ) -> None:
-        self._recipe, self._stage, self._model, self._context = recipe, stage, model, context
+        self._recipe, self._stage, self._context = recipe, stage, context
+        self._model, self._heads = model, heads
         self._folder, self._minutes = folder, minutes
         self._validate, self._on_progress = validate, on_progress
 
@@ -73,7 +77,7 @@ class StageRun:
         torch.manual_seed(self._recipe.seed)  # The first weights of heads.
         self._model.max_seq_length = self._recipe.model.max_length
         data, parts = self._data(tables, result)
-        losses = build_losses(self._model, parts, self._stage.mini_batch_size)
+        losses = build_losses(self._model, parts, self._stage.mini_batch_size, self._heads)
         finished = self._folder / FINISHED
         trainer, budget = self._trainer(data, losses)
         if resume and finished.exists():

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from turnwise.errors import TurnwiseError
-from turnwise.objectives import small_transformer
+from turnwise.objectives import ContextReplyHeads, small_transformer
 from turnwise.runtime.encoder import SentenceTransformerEncoder, load_encoder
 from turnwise.runtime.scorer import CrossEncoderScorer, is_cross_encoder, load_scorer
 from turnwise.training.recipe import ModelOptions, Recipe
@@ -19,20 +19,21 @@ __all__ = ["add_tokens", "as_cross_encoder", "load_start"]
 TURNS = [END_OF_TURN, *MARKS.values()]
 
 
-def load_start(recipe: Recipe) -> Any:
-    """The model that training starts from, frozen where the recipe says so."""
-    from turnwise.training.heads import without_heads
+def load_start(recipe: Recipe) -> tuple[Any, ContextReplyHeads | None]:
+    """The model that training starts from, frozen where the recipe says so, and the heads it has kept."""
+    from turnwise.training.heads import kept_heads, without_heads
 
     options = recipe.model
     if options.start is None:
         raise TurnwiseError(f"the recipe {recipe.name!r} does not say what to start from", "give --start FOLDER")
     if is_cross_encoder(Path(options.start)):
-        return _load_cross_encoder(recipe)
+        return _load_cross_encoder(recipe), None
     encoder = load_encoder(options.start)
     if not isinstance(encoder, SentenceTransformerEncoder):
         raise _exported(recipe)
-    model = without_heads(encoder.model)
+    model, heads = without_heads(encoder.model), kept_heads(encoder.model)
     if options.random:
+        heads = None
         shape = options.random
         model = small_transformer(model.tokenizer, layers=shape.layers, width=shape.width, heads=shape.heads)
     network: Any = model[0]
@@ -40,7 +41,7 @@ def load_start(recipe: Recipe) -> Any:
     if getattr(network, "pooler", None) is not None:
         network.pooler.requires_grad_(False)  # Nothing is learned from it, and processes would wait for its gradient.
     _fix(model, network, options)
-    return model
+    return model, heads
 
 
 def _load_cross_encoder(recipe: Recipe) -> Any:
