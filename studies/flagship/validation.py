@@ -1,0 +1,71 @@
+"""What choices are made by: 1-shot intents and similarity on what is no test split, for any models.
+
+Intents of four sets, twenty draws; the messages to tell apart are a validation split, or for BANKING77, which has none,
+2,000 training messages that no example is drawn from. STS-B is its dev split.
+
+Usage: TURNWISE_DATA=... python -m studies.flagship.validation MODEL...
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import statistics
+import sys
+from functools import partial
+from pathlib import Path
+
+from studies.flagship.arms import RESULTS
+from turnwise.benchmarks import CachedEncoder
+from turnwise.benchmarks.data import Labelled, Pool, labelled
+from turnwise.benchmarks.task import Task
+from turnwise.benchmarks.tasks.intent_prototypes import IntentPrototypes
+from turnwise.benchmarks.tasks.similarity import SentenceSimilarity
+from turnwise.runtime import load_encoder
+
+VALIDATION = {"clinc150": "val", "hwu64": "valid", "snips": "valid", "banking77": None}
+CARVED, MESSAGES, DRAWS = 2_000, 1_500, 20
+
+
+def _pool(name: str) -> Pool:
+    train, split = labelled(name, "train"), VALIDATION[name]
+    if split is not None:
+        return Pool(train, _some(labelled(name, split), MESSAGES)[0])
+    return Pool(*reversed(_some(train, CARVED)))
+
+
+def _some(data: Labelled, count: int) -> tuple[Labelled, Labelled]:
+    """A fixed sample, and the rest."""
+    rows = list(zip(data.texts, data.labels, strict=True))
+    random.Random(7).shuffle(rows)
+    parts = [[list(column) for column in zip(*part, strict=True)] or [[], []] for part in (rows[:count], rows[count:])]
+    return Labelled(*parts[0]), Labelled(*parts[1])
+
+
+def tasks() -> list[Task]:
+    intents = [IntentPrototypes(name, 1, partial(_pool, name)) for name in VALIDATION]
+    return [*intents, SentenceSimilarity("stsb_en", "dev")]
+
+
+def validated(model: str) -> dict[str, float]:
+    encoder = CachedEncoder(load_encoder(model, bf16=True))
+    found = {}
+    for task in tasks():
+        draws = task.evaluate(encoder, DRAWS, 0)
+        found[task.info.name] = statistics.fmean(draw.scores[task.info.main_score] for draw in draws)
+    intents = [value for name, value in found.items() if name.startswith("intent")]
+    return {**found, "intents": statistics.fmean(intents)}
+
+
+def main(*models: str) -> None:
+    path = RESULTS / "validation.json"
+    known = json.loads(path.read_text()) if path.exists() else {}
+    for model in models:
+        known[Path(model).name] = {name: round(value, 2) for name, value in validated(model).items()}
+        print(Path(model).name, known[Path(model).name])
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(known, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
