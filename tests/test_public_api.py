@@ -27,6 +27,7 @@ PUBLIC = {
     "turnwise.benchmarks": [
         "SUITES",
         "CachedEncoder",
+        "Draw",
         "RunResult",
         "Task",
         "TaskInfo",
@@ -86,12 +87,15 @@ PUBLIC = {
     "turnwise.views": [
         "Consecutive",
         "ContextResponse",
+        "DialogueView",
+        "Dialogues",
         "Dropout",
         "LabelledPairs",
         "Manipulations",
         "Matching",
         "Packed",
         "SharedReplies",
+        "Spans",
         "Templates",
         "ViewManifest",
         "ViewOptions",

@@ -191,10 +191,12 @@ def test_mistakes_are_said(table: Path, start: Path, tmp_path: Path) -> None:
         train(load_recipe("dse"), [table], tmp_path / "a")
     with pytest.raises(TurnwiseError, match="fewer than a batch"):
         train(recipe("dse", start, **{"stages.0.batch_size": "1024"}), [table], tmp_path / "b")
+    # Nothing was learned there: with the mistake mended, the folder is free.
+    train(recipe("dse", start), [table], tmp_path / "b")
     with pytest.raises(TurnwiseError, match="holds a run already"):
         train(recipe("dse", start), [table], tmp_path / "b")
     with pytest.raises(TurnwiseError, match="is another recipe"):
-        train(recipe("dse", start), [table], tmp_path / "b", resume=True)
+        train(recipe("dse-heads", start), [table], tmp_path / "b", resume=True)
     with pytest.raises(TurnwiseError, match="matching_guided takes a batch as a whole"):
         train(recipe("dialoguecse", start, **{"stages.0.mini_batch_size": "8"}), [table], tmp_path / "c")
     with pytest.raises(TurnwiseError, match="keep_heads needs the head 'context-reply'"):

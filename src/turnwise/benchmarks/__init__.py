@@ -7,11 +7,12 @@ from turnwise.benchmarks.compare import compare_runs
 from turnwise.benchmarks.results import RunResult, TaskResult, read_results, read_runs
 from turnwise.benchmarks.run import run_tasks
 from turnwise.benchmarks.suites import SUITES, suite_tasks, tasks_named
-from turnwise.benchmarks.task import Task, TaskInfo
+from turnwise.benchmarks.task import Draw, Task, TaskInfo
 
 __all__ = [
     "SUITES",
     "CachedEncoder",
+    "Draw",
     "RunResult",
     "Task",
     "TaskInfo",

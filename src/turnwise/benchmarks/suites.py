@@ -18,9 +18,11 @@ from turnwise.benchmarks.tasks.response_selection import ResponseSelection
 from turnwise.benchmarks.tasks.retrieval import SemanticRetrieval
 from turnwise.benchmarks.tasks.similarity import SentenceSimilarity
 from turnwise.errors import TurnwiseError
+from turnwise.plugins import Plugin, find_plugin, plugin_names
 
 __all__ = ["SUITES", "suite_tasks", "tasks_named"]
 
+GROUP = "turnwise.tasks"
 INTENTS = ("clinc150", "banking77", "hwu64", "snips")
 MORE_INTENTS = ("atis", "dstc11_intent", "bitext_support")
 DIALOGUES = ("ubuntu_irc", "sgd", "multiwoz21")
@@ -101,14 +103,29 @@ def suite_tasks(name: str) -> list[Task]:
 
 
 def tasks_named(names: list[str]) -> list[Task]:
-    """Tasks by their own names; those that fine-tune, on more sets than their suite has, and sets that no suite has."""
+    """Tasks by their own names: of any suite or of none, on more sets where they fine-tune, or of another package."""
     every = [
         *suite_tasks("all"),
         *_fine_tuned((*INTENTS, *MORE_INTENTS), ("gsim", "sgd", "star")),
         *[ResponseSelection("topical_chat", 1, space) for space in SPACES],
     ]
     known = {task.info.name: task for task in every}
-    wrong = next((name for name in names if name not in known), None)
-    if wrong is not None:
-        raise TurnwiseError(f"there is no task {wrong!r}", f"tasks are {', '.join(known)}")
-    return [known[name] for name in names]
+    found = []
+    for name in names:
+        plugin = find_plugin(GROUP, name, known)
+        if plugin is None and name not in known:
+            raise TurnwiseError(f"there is no task {name!r}", f"tasks are {', '.join([*known, *plugin_names(GROUP)])}")
+        found.append(_task_of(plugin) if plugin else known[name])
+    return found
+
+
+def _task_of(plugin: Plugin) -> Task:
+    """A task that another package adds: a subclass of `Task`, or any function that makes one."""
+    make = plugin.load()
+    try:
+        task = make()
+    except TypeError as error:
+        raise plugin.broken(f"cannot be made without arguments: {error}") from error
+    if not isinstance(task, Task) or task.info.name != plugin.name:
+        raise plugin.broken(f"makes no turnwise.benchmarks.Task whose info.name is {plugin.name!r}")
+    return task

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from typing import Any
 
 import typer
 
@@ -23,7 +25,8 @@ from turnwise.cli import (
     templates,
     train,
 )
-from turnwise.cli.console import console, fail
+from turnwise.cli.console import console, fail, note
+from turnwise.cli.machine import machine_problem
 from turnwise.errors import TurnwiseError
 
 __all__ = ["app", "main"]
@@ -69,22 +72,38 @@ def _main(
     """Turn your own conversations into dialogue embeddings, and those into intents and replies."""
 
 
+_UsageError: Any = typer.BadParameter.__base__
+"""Of the Click that Typer uses: its own copy, or the installed one."""
+
+
 def main() -> None:
     """Run the command line; a user's mistake is one line, never a stack trace."""
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # Commands show bars of their own.
     try:
-        app()
+        sys.exit(app(prog_name="turnwise", standalone_mode=False))
     except TurnwiseError as error:
         fail(error)
         sys.exit(2)
-    except KeyboardInterrupt:
-        sys.exit(130)
-    except OSError as error:
-        if error.errno not in (13, 28, 30):  # no permission, no space left, read-only
-            raise
-        fail(
-            TurnwiseError(f"{error.filename or 'the output'}: {error.strerror}", "choose another place for the output")
-        )
+    except _UsageError as error:
+        _explain_usage(error)
         sys.exit(2)
+    except (KeyboardInterrupt, typer.Abort):
+        sys.exit(130)
+    except Exception as error:
+        machine = machine_problem(error)
+        if machine is None:
+            raise
+        fail(machine)
+        sys.exit(2)
+
+
+def _explain_usage(error: Any) -> None:
+    """An option or a command that there is not, or that is missing: on one line, as every other mistake."""
+    if type(error).__name__ == "NoArgsIsHelpError":  # A group of commands without any: its help says which there are.
+        note(error.ctx.get_help())
+        return
+    place = error.ctx.command_path if error.ctx else "turnwise"
+    fail(TurnwiseError(" ".join(error.format_message().split()).rstrip("."), f"see {place} --help"))
 
 
 if __name__ == "__main__":

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from turnwise.cli.console import console, note
 from turnwise.errors import TurnwiseError
+
+if TYPE_CHECKING:
+    from turnwise.service.config import ServiceConfig
 
 __all__ = ["serve"]
 
@@ -44,12 +48,13 @@ def serve(
         check_folders(found)
         console.print(f"{config} is fine. Start it with: turnwise serve {config}", markup=False)
     else:
-        from turnwise.service.config import load_config
         from turnwise.service.run import serve as run
 
-        found = load_config(config)
-        note(f"Serving {found.model.called} on http://{found.host}:{found.port}/; end it with Ctrl+C.")
-        run(config)
+        run(config, on_start=_announce)
+
+
+def _announce(config: ServiceConfig) -> None:
+    note(f"Serving {config.model.called} on http://{config.host}:{config.port}/; end it with Ctrl+C.")
 
 
 def _print_key(name: str) -> None:

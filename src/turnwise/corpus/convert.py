@@ -15,7 +15,7 @@ import pyarrow as pa
 from turnwise.corpus.detect import Detection, detect_format, read_head
 from turnwise.corpus.engine import batch_function, daft
 from turnwise.corpus.logfile import is_url, stem
-from turnwise.corpus.readers import READERS, ReadOptions
+from turnwise.corpus.readers import ReadOptions, find_reader
 from turnwise.corpus.schema import ARROW_SCHEMA
 from turnwise.corpus.source import FileCounts, LogFile, dialogue_source, read_counts
 from turnwise.corpus.table import Manifest, TableWriter, count_by_source
@@ -83,8 +83,8 @@ def find_logs(
         language: The conversations' language.
         on_detect: Called with each file and what it was recognised as.
     """
-    if format is not None and format not in READERS:
-        raise TurnwiseError(f"there is no format {format!r}", f"choose one of {', '.join(READERS)}")
+    if format is not None:
+        find_reader(format)  # Says so if there is none, before any file is looked at.
     logs = []
     for path in dict.fromkeys(path for pattern in patterns for path in list_files(pattern)):
         head = read_head(path)
@@ -92,7 +92,7 @@ def find_logs(
         if on_detect:
             on_detect(path, detection)
         options = ReadOptions(source or stem(path), stem(path), mapping or {}, language)
-        READERS[detection.format].check(head, options)
+        find_reader(detection.format).check(head, options)
         logs.append(LogFile(path, detection.format, options))
     return logs
 

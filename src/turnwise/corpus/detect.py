@@ -6,7 +6,7 @@ import zlib
 from dataclasses import dataclass
 
 from turnwise.corpus.logfile import open_raw, unpacked
-from turnwise.corpus.readers import READERS, Head
+from turnwise.corpus.readers import Head, find_reader, reader_names
 from turnwise.errors import TurnwiseError
 
 __all__ = ["Detection", "detect_format", "read_head"]
@@ -49,11 +49,11 @@ def detect_format(head: Head) -> Detection:
     Raises:
         TurnwiseError: If it looks like none of the known formats.
     """
-    for reader in READERS.values():
-        why = reader.recognise(head)
+    for name in reader_names():
+        why = find_reader(name).recognise(head)
         if why:
-            return Detection(reader.name, why)
+            return Detection(name, why)
     raise TurnwiseError(
-        f"{head.path} looks like none of the known formats ({', '.join(READERS)})",
+        f"{head.path} looks like none of the known formats ({', '.join(reader_names())})",
         "name it with --format, and the columns of a table with --map dialogue_id=…,text=…",
     )

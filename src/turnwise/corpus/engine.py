@@ -19,6 +19,9 @@ ROW_GROUP_BYTES = 32 * 2**20
 """What a reader of the file has to hold at a time."""
 
 
+_NOWHERE = logging.NullHandler()
+
+
 def daft() -> ModuleType:
     """The daft module, imported when first needed and without its usage reports.
 
@@ -29,6 +32,8 @@ def daft() -> ModuleType:
     os.environ.setdefault("DAFT_PROGRESS_BAR", "0")
     import daft
 
+    # What goes wrong comes back as an exception; without this, Python prints the engine's log beside it.
+    logging.getLogger("daft_local_execution").addHandler(_NOWHERE)
     return daft
 
 

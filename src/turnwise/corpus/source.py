@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from turnwise.corpus.engine import daft
 from turnwise.corpus.logfile import Parsed, Rejection, open_raw, unpacked
-from turnwise.corpus.readers import READERS, ReadOptions
+from turnwise.corpus.readers import ReadOptions, find_reader
 from turnwise.corpus.schema import ARROW_SCHEMA, dialogues_to_arrow
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _entries(file: LogFile, side: _SideFiles) -> Iterator[Parsed]:
     last_line = 0
     try:
         with raw, unpacked(file.path, raw) as stream:
-            for entry in READERS[file.format].read(stream, file.path, file.options):
+            for entry in find_reader(file.format).read(stream, file.path, file.options):
                 if isinstance(entry, Rejection):
                     last_line = entry.line
                     side.reject(entry)

@@ -64,6 +64,8 @@ def _read(file: Iterable[str], name: str, format: str | None) -> Iterator[Labell
     lines = iter(file)
     try:
         first = next((line for line in lines if line.strip()), "")
+        if not first:
+            return
         lines = itertools.chain([first], lines)
         for number, row in _rows(lines, format or _recognise(first), name):
             yield _message(row, f"{name}, line {number}")

@@ -13,6 +13,7 @@ import numpy as np
 
 from turnwise.errors import TurnwiseError
 from turnwise.runtime.context_format import ContextFormat, read_context_format
+from turnwise.runtime.damage import damage_named
 from turnwise.runtime.fingerprint import folder_fingerprint, weights_fingerprint
 from turnwise.runtime.installed import model_folder
 from turnwise.runtime.mteb_model import MtebEncoder, is_mteb_model
@@ -208,13 +209,14 @@ def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> En
         raise TurnwiseError(f"{folder} has no safetensors weights", "save the model again with sentence-transformers")
     from sentence_transformers import SentenceTransformer
 
-    model = SentenceTransformer(
-        str(folder),
-        device="cpu",
-        local_files_only=True,
-        trust_remote_code=False,
-        model_kwargs={"use_safetensors": True, "dtype": "float32"},
-    )
+    with damage_named(folder):
+        model = SentenceTransformer(
+            str(folder),
+            device="cpu",
+            local_files_only=True,
+            trust_remote_code=False,
+            model_kwargs={"use_safetensors": True, "dtype": "float32"},
+        )
     return SentenceTransformerEncoder(
         model,
         name=folder.resolve().name,

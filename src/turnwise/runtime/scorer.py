@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turnwise.runtime.context_format import ContextFormat, read_context_format
+from turnwise.runtime.damage import damage_named
 from turnwise.runtime.fingerprint import folder_fingerprint
 from turnwise.runtime.onnx_backend import OnnxScorer, exported_kind
 from turnwise.runtime.protocols import Context, Scorer
@@ -114,13 +115,14 @@ def load_scorer(folder: Path, *, bf16: bool = False, batch_size: int = 32) -> Sc
         return OnnxScorer(folder)
     from sentence_transformers import CrossEncoder
 
-    model = CrossEncoder(
-        str(folder),
-        device="cpu",
-        local_files_only=True,
-        trust_remote_code=False,
-        model_kwargs={"use_safetensors": True},
-    )
+    with damage_named(folder):
+        model = CrossEncoder(
+            str(folder),
+            device="cpu",
+            local_files_only=True,
+            trust_remote_code=False,
+            model_kwargs={"use_safetensors": True},
+        )
     return CrossEncoderScorer(
         model,
         name=folder.resolve().name,

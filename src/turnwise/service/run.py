@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,8 +45,13 @@ def check_folders(config: ServiceConfig) -> None:
             raise TurnwiseError(f"{name}: there is no folder {folder}", "mend its path in the configuration")
 
 
-def serve(path: Path) -> None:
-    """Serve a configuration file until the process is told to stop."""
+def serve(path: Path, on_start: Callable[[ServiceConfig], None] = lambda _: None) -> None:
+    """Serve a configuration file until the process is told to stop.
+
+    Args:
+        path: The file.
+        on_start: Called with the configuration when all that can be checked beforehand is there.
+    """
     try:
         import fastapi  # noqa: F401
         import uvicorn
@@ -63,6 +69,7 @@ def serve(path: Path) -> None:
         shared.mkdir()
         os.environ[METRICS] = str(shared)
     set_up_logs(config.logs.level)
+    on_start(config)
     uvicorn.run(
         "turnwise.service.run:app_from_environment",
         factory=True,

@@ -39,13 +39,14 @@ def build_losses(
 
 def _build(model: Any, wanted: words.Objective, kept: nn.Module | None, mini_batch_size: int | None) -> nn.Module:
     options: dict[str, Any] = wanted.model_dump(exclude={"kind", "masked_language_weight"})
-    if not isinstance(wanted, (words.MatchingGuided, words.Siamese, words.Manipulation)):
+    if not wanted.whole_batch:
         options["mini_batch_size"] = mini_batch_size
     elif mini_batch_size is not None:
         raise TurnwiseError(f"{wanted.kind} takes a batch as a whole", "leave mini_batch_size out of the recipe")
     if options.get("head") == "context-reply":
         options["head"] = kept
-    loss = cast("nn.Module", _LOSSES[wanted.kind](model, **options))
+    make = wanted.loss if isinstance(wanted, words.PluggedObjective) else _LOSSES[wanted.kind]
+    loss = cast("nn.Module", make(model, **options))
     weight = wanted.masked_language_weight if isinstance(wanted, words.ResponseContrast) else 0
     if not weight:
         return loss

@@ -1,10 +1,17 @@
-"""What a recipe may say about each objective, told apart by `kind`."""
+"""What a recipe may say about each objective, told apart by `kind`.
+
+Other packages add losses of their own by entry points of the group `turnwise.objectives`.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import inspect
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic.errors import PydanticUserError
+
+from turnwise.plugins import KindOfOption, Plugin
 
 __all__ = [
     "HardNegative",
@@ -16,6 +23,7 @@ __all__ = [
     "Objective",
     "Options",
     "Paraphrases",
+    "PluggedObjective",
     "ReplyAndMeaning",
     "ResponseContrast",
     "Siamese",
@@ -27,6 +35,11 @@ class Options(BaseModel):
     """Settings that cannot be misspelt and do not change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    wants_frequencies: ClassVar[bool] = False
+    """For an objective: whether labels say how frequent each reply is."""
+    whole_batch: ClassVar[bool] = False
+    """For an objective: whether it takes a batch as a whole, so that the stage's `mini_batch_size` makes no sense."""
 
 
 class _Contrastive(Options):
@@ -53,6 +66,7 @@ class NTXent(_Contrastive):
 class InverseFrequency(_Contrastive):
     """WMDC's loss; a head for each group of the view."""
 
+    wants_frequencies = True
     kind: Literal["inverse_frequency"]
     head: Literal["mlp", "linear", "context-reply", "none"] = "linear"
 
@@ -78,6 +92,7 @@ class MaskedLanguage(Options):
 class MatchingGuided(Options):
     """DialogueCSE's loss, on the view `matching`."""
 
+    whole_batch = True
     kind: Literal["matching_guided"]
     temperature: float = Field(0.1, gt=0)
     aggregation: Literal["mean", "attention"] = "mean"
@@ -88,6 +103,7 @@ class MatchingGuided(Options):
 class Siamese(Options):
     """The network that DialogueCSE is compared with."""
 
+    whole_batch = True
     kind: Literal["siamese"]
     hidden: int = Field(256, ge=1)
 
@@ -95,6 +111,7 @@ class Siamese(Options):
 class Manipulation(Options):
     """Response selection and UMS's three tasks, on the view `manipulations`: the result is a cross-encoder."""
 
+    whole_batch = True
     kind: Literal["manipulation"]
     selection: float = Field(1.0, ge=0)
     insertion: float = Field(1.0, ge=0)
@@ -118,6 +135,7 @@ class TemplatePair(Options):
 class ReplyAndMeaning(Options):
     """Turnwise's own loss: replies by kept heads, meaning by the encoder, a pull towards the start."""
 
+    wants_frequencies = True
     kind: Literal["reply_and_meaning"]
     temperature: float = Field(0.05, gt=0)
     mask: Literal["text", "none"] = "text"
@@ -135,7 +153,43 @@ class Paraphrases(_Contrastive):
     pull: float = Field(0.0, ge=0)
 
 
-Objective = Annotated[
+class PluggedObjective(Options):
+    """A loss of another package; what a recipe may say are the keywords that its class takes."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)  # Of keywords that no recipe can give, such as modules.
+
+    loss: ClassVar[Any]
+    kind: str
+
+
+def _options_of(plugin: Plugin) -> type[PluggedObjective]:
+    """Options made of the signature of a loss: ``Loss(model, *, option=default)``."""
+    loss = plugin.load()
+    try:
+        _model, *keywords = inspect.signature(loss).parameters.values()
+    except (TypeError, ValueError) as error:
+        raise plugin.broken(f"is no loss: {loss!r} cannot be called with a model") from error
+    named = [word for word in keywords if word.kind in (word.KEYWORD_ONLY, word.POSITIONAL_OR_KEYWORD)]
+    fields: dict[str, Any] = {
+        word.name: (
+            Any if word.annotation is word.empty else word.annotation,
+            ... if word.default is word.empty else word.default,
+        )
+        for word in named
+        if word.name != "mini_batch_size"
+    }
+    try:
+        made = create_model(plugin.name, __base__=PluggedObjective, __module__=loss.__module__, **fields)
+        made.model_rebuild()
+    except (PydanticUserError, NameError, TypeError) as error:
+        raise plugin.broken(f"has options that cannot be understood: {error}") from error
+    made.loss = loss
+    made.wants_frequencies = getattr(loss, "wants_frequencies", False)
+    made.whole_batch = len(fields) == len(named)
+    return made
+
+
+OwnObjective = (
     HardNegative
     | NTXent
     | InverseFrequency
@@ -146,6 +200,9 @@ Objective = Annotated[
     | Manipulation
     | TemplatePair
     | ReplyAndMeaning
-    | Paraphrases,
-    Field(discriminator="kind"),
+    | Paraphrases
+)
+Objective = Annotated[
+    OwnObjective | PluggedObjective,
+    KindOfOption("turnwise.objectives", Annotated[OwnObjective, Field(discriminator="kind")], _options_of),
 ]

@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from turnwise.corpus.table import read_manifest
 from turnwise.errors import TurnwiseError
 from turnwise.runtime.context_format import read_context_format
 from turnwise.runtime.installed import model_folder
@@ -80,10 +81,12 @@ def train(
     from turnwise.training.start import as_cross_encoder, load_start
 
     work = out / WORK
+    for table in tables:
+        read_manifest(table)
+    model, heads = load_start(recipe)
     with first_process_first():
         if is_first_process():
             _claim(recipe, work, resume)
-    model, heads = load_start(recipe)
     base = recipe.model.start
     context = recipe.model.context
     if base and context == type(context)():
@@ -95,7 +98,11 @@ def train(
         if stage.reranks and not isinstance(model, CrossEncoder):
             model = as_cross_encoder(model, recipe)
         run = StageRun(recipe, stage, model, heads, context, work / f"stage-{number}", part, validate, on_progress)
-        losses = run.train(tables, resume, result)
+        try:
+            losses = run.train(tables, resume, result)
+        except TurnwiseError:
+            _release(work)
+            raise
     _finish(recipe, model, losses, reads, context, result)
     return result
 
@@ -111,6 +118,12 @@ def _claim(recipe: Recipe, work: Path, resume: bool) -> None:
             raise TurnwiseError(f"{path} is another recipe", "resume with the one the run began with")
     work.mkdir(parents=True, exist_ok=True)
     path.write_text(settings, encoding="utf-8")
+
+
+def _release(work: Path) -> None:
+    """Give the folder free if nothing was learned in it yet, so that the mended command may have it."""
+    if is_first_process() and not any(work.glob("stage-*/checkpoint-*")) and not any(work.glob("stage-*/finished*")):
+        (work / "recipe.yaml").unlink(missing_ok=True)
 
 
 def _finish(recipe: Recipe, model: Any, losses: dict[str, Any], reads: int, context: Any, result: TrainResult) -> None:

@@ -14,7 +14,7 @@ from turnwise.runtime.context_format import ContextFormat
 from turnwise.training.budget import Budget
 from turnwise.training.distributed import first_process_first, is_first_process
 from turnwise.training.losses import added_parameters, build_losses, context_reply_heads, trained_heads
-from turnwise.training.objective_options import InverseFrequency, Manipulation, ReplyAndMeaning
+from turnwise.training.objective_options import Manipulation
 from turnwise.training.recipe import Part, Recipe, Stage
 from turnwise.training.reply_pairs import ToReplyPairs
 from turnwise.training.start import add_tokens
@@ -188,7 +188,7 @@ class StageRun:
         return ToText(
             *reads,
             replies="reply" in rows.column_names,
-            frequencies=isinstance(objective, (InverseFrequency, ReplyAndMeaning)),
+            frequencies=objective.wants_frequencies,
             around=2 * view.turns if isinstance(view, Matching) else None,
         )
 

@@ -14,18 +14,22 @@ from turnwise.views.matching import Matching
 from turnwise.views.options import ViewOptions
 from turnwise.views.packed import Packed
 from turnwise.views.shared_replies import SharedReplies
+from turnwise.views.spans import Dialogues, DialogueView, Spans
 from turnwise.views.template_rows import Templates
 from turnwise.views.windows import Windows
 
 __all__ = [
     "Consecutive",
     "ContextResponse",
+    "DialogueView",
+    "Dialogues",
     "Dropout",
     "LabelledPairs",
     "Manipulations",
     "Matching",
     "Packed",
     "SharedReplies",
+    "Spans",
     "Templates",
     "ViewManifest",
     "ViewOptions",

@@ -17,9 +17,10 @@ from turnwise.corpus.frequency import repeated_responses, response_frequencies
 from turnwise.corpus.logfile import stem
 from turnwise.corpus.table import MANIFEST, read_manifest, read_table
 from turnwise.errors import TurnwiseError
+from turnwise.plugins import find_plugin
 from turnwise.views.labelled_pairs import LabelledPairs, pair_rows
 from turnwise.views.manifest import VIEW_VERSION, ViewManifest, read_view_manifest
-from turnwise.views.options import ViewOptions
+from turnwise.views.options import GROUP, ViewOptions
 from turnwise.views.rows import dialogue_rows, drawn_rows
 from turnwise.views.shared_replies import SharedReplies, shared_reply_rows
 from turnwise.views.shuffle import bucket_count, write_shards
@@ -137,14 +138,16 @@ def _planned(inputs: list[Path], view: View, seed: int, weights: dict[str, float
         hashes = [f"{stem(str(path))}-{_file_hash(path)}" for path in inputs]
     else:
         hashes = [read_manifest(path).content_hash for path in inputs]
-    job = {
+    job: dict[str, Any] = {
         "inputs": sorted(hashes),
         "options": view.model_dump(mode="json"),
         "seed": seed,
         "source_weights": dict(sorted(weights.items())),
         "limit": limit,
     }
-    made_by = [VIEW_VERSION, turnwise.__version__]
+    made_by: list[Any] = [VIEW_VERSION, turnwise.__version__]
+    if plugin := find_plugin(GROUP, job["options"].get("kind", ""), own=()):
+        made_by += [plugin.package, plugin.version]
     fingerprint = hashlib.sha256(json.dumps([job, made_by], sort_keys=True).encode()).hexdigest()
     return ViewManifest(fingerprint=fingerprint, columns=list(view.columns), tokens=view.tokens, rows={}, **job)
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from turnwise.corpus.readers import delimited, messages, multiwoz, parquet, sgd, taskmaster, transcript, turns
-from turnwise.corpus.readers.base import Head, Reader, ReadOptions
+from turnwise.corpus.readers.base import Head, JsonReader, Reader, ReadOptions
+from turnwise.errors import TurnwiseError
+from turnwise.plugins import find_plugin, plugin_names
 
-__all__ = ["READERS", "Head", "ReadOptions", "Reader"]
+__all__ = ["READERS", "Head", "JsonReader", "ReadOptions", "Reader", "find_reader", "reader_names"]
+
+GROUP = "turnwise.readers"
 
 READERS: dict[str, Reader] = {
     reader.name: reader
@@ -21,3 +25,28 @@ READERS: dict[str, Reader] = {
     )
 }
 """Every format by name, the most distinctive first: detection takes the first that recognises a file."""
+
+
+def reader_names() -> list[str]:
+    """Every format; those of other packages last, so that no installed one changes how a known file is read."""
+    return list(dict.fromkeys([*READERS, *plugin_names(GROUP)]))
+
+
+def find_reader(name: str) -> Reader:
+    """The reader of a format.
+
+    Raises:
+        TurnwiseError: If there is none of that name.
+    """
+    plugin = find_plugin(GROUP, name, READERS)
+    if plugin is None:
+        if name not in READERS:
+            raise TurnwiseError(f"there is no format {name!r}", f"choose one of {', '.join(reader_names())}")
+        return READERS[name]
+    reader = plugin.load()
+    lacking = [part for part in ("recognise", "check", "read", "title") if not hasattr(reader, part)]
+    if lacking or isinstance(reader, type) or getattr(reader, "name", None) != plugin.name:
+        what = f"lacks {', '.join(lacking)}" if lacking else f"is no object whose name is {plugin.name!r}"
+        raise plugin.broken(what)
+    found: Reader = reader
+    return found

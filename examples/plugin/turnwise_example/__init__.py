@@ -1,0 +1,1 @@
+"""What another package can add to Turnwise; pyproject.toml says under which names."""
