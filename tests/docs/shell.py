@@ -1,0 +1,136 @@
+"""Runs what a page shows in one folder: its files are written, its Python is run, its commands are run."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from importlib.metadata import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from studies.onboarding.code_blocks import Block, Command, commands
+
+from tests.service.test_processes import ENVIRONMENT, free_port, wait_ready
+from turnwise.cli.main import main
+from turnwise.corpus import read_manifest
+
+ENOUGH = 12
+ADDRESS = "127.0.0.1:8000"
+SMALL_TRAINING = ["--set", "stages.0.batch_size=8", "--set", "report_to=none", "--set", "bf16=false"]
+
+
+def split_command(text: str) -> tuple[str, list[str], str, str]:
+    """What is piped in, the words, the file read and the file written."""
+    given, _, command = text.rpartition(" | ")
+    words = shlex.split(command, comments=True)
+    read = write = ""
+    for mark in ("<", ">"):
+        if mark in words:
+            place = words.index(mark)
+            read, write = (words[place + 1], write) if mark == "<" else (read, words[place + 1])
+            del words[place : place + 2]
+    return given, words, read, write
+
+
+def check_pip(words: list[str]) -> None:
+    """`pip install 'turnwise[extra]'` names extras that there are."""
+    known = set(metadata("turnwise").get_all("Provides-Extra") or [])
+    for extra in re.findall(r"turnwise\[([\w,]+)\]", " ".join(words)):
+        assert set(extra.split(",")) <= known, extra
+
+
+class Shell:
+    """A folder with what pages speak of, and one page's state in it."""
+
+    def __init__(
+        self, place: Path, spare: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        self.place, self.spare, self.monkeypatch, self.capsys = place, spare, monkeypatch, capsys
+        self.names: dict[str, Any] = {}
+        self.printed: dict[str, str] = {}
+        self.service: subprocess.Popen[bytes] | None = None
+        self.address = ADDRESS
+
+    def run_block(self, block: Block) -> None:
+        if block.title:
+            Path(block.title).write_text(block.body, encoding="utf-8")
+        if block.kind == "python":
+            code = block.body.replace(ADDRESS, self.address)
+            exec(compile(code, f"{block.page}:{block.line}", "exec"), self.names)
+        elif block.kind == "json":
+            for line in block.body.splitlines():
+                json.loads(line)
+        elif block.kind == "yaml":
+            yaml.safe_load(block.body)
+        elif block.kind == "console":
+            for command in commands(block):
+                self.run(command)
+
+    def run(self, command: Command) -> None:
+        given, words, read, write = split_command(command.text)
+        if words[0] == "cat":
+            Path(words[1]).write_text("\n".join(command.shown) + "\n", encoding="utf-8")
+        elif words[0] == "pip":
+            check_pip(words)
+        elif words[:2] == ["turnwise", "serve"] and len(words) == 3 and not words[2].startswith("-"):
+            self.serve(Path(words[2]))
+        else:
+            assert words[0] == "turnwise", command.text
+            said = f"{shlex.split(given)[1]}\n" if given else Path(read).read_text(encoding="utf-8") if read else ""
+            out = self.turnwise(words, said)
+            self.printed[command.text] = out
+            if write:
+                Path(write).write_text(out, encoding="utf-8")
+            if words[1] == "convert":
+                missing = [line for line in command.shown if " ".join(line.split()) not in " ".join(out.split())]
+                assert not missing, out
+
+    def turnwise(self, words: list[str], said: str) -> str:
+        """A command in this process; training is cut short, and what is made replaces what was there."""
+        if "--out" in words:
+            # A page shows several ways to one place; each finds it empty.
+            shutil.rmtree(words[words.index("--out") + 1], ignore_errors=True)
+        if words[1] == "train":
+            self.enlarge(Path(words[3]))
+            if "--minutes" in words:
+                place = words.index("--minutes")
+                del words[place : place + 2]
+            words = [*words, "--set", "stages.0.steps=2", *SMALL_TRAINING]
+        self.monkeypatch.setattr(sys, "stdin", io.StringIO(said))
+        self.monkeypatch.setattr(sys, "argv", words)
+        with pytest.raises(SystemExit) as stop:
+            main()
+        captured = self.capsys.readouterr()
+        assert stop.value.code in (0, None), f"{shlex.join(words)}\n{captured.out}\n{captured.err}"
+        return captured.out
+
+    def enlarge(self, table: Path) -> None:
+        """A table of a handful of dialogues, as a page shows, is too small to train on: another one stands in."""
+        if read_manifest(table).dialogues < ENOUGH:
+            shutil.rmtree(table)
+            shutil.copytree(self.spare, table)
+
+    def serve(self, config: Path) -> None:
+        """The service in a process of its own, on a free port, with the page's models named in its configuration."""
+        settings = yaml.safe_load(config.read_text(encoding="utf-8"))
+        port = free_port()
+        path = settings["model"]["path"]
+        settings |= {"port": port, "model": {"path": path if Path(path).is_dir() else "my-model", "name": "model"}}
+        config.write_text(yaml.safe_dump(settings), encoding="utf-8")
+        command = [sys.executable, "-m", "turnwise.cli.main", "serve", str(config)]
+        with Path("service.log").open("wb") as log:
+            self.service = subprocess.Popen(command, env=ENVIRONMENT, stdout=log, stderr=log)
+        self.address = f"127.0.0.1:{port}"
+        wait_ready(f"http://{self.address}")
+
+    def close(self) -> None:
+        if self.service is not None:
+            self.service.terminate()
+            self.service.wait(60)
