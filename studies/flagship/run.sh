@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# The flagship from nothing: corpus, three seeds, ablation, held-out sets, adaptation, tables. Needs TURNWISE_DATA and MODELS (the folder
+# that holds all-MiniLM-L6-v2). What is there is skipped; an arm that was interrupted goes on.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+results=studies/flagship/results
+held="intent-1shot-dstc11_intent,intent-5shot-dstc11_intent,intent-1shot-bitext_support,intent-5shot-bitext_support"
+next="select-topical_chat-next,select-topical_chat-next-heads"
+bash studies/tier_a.sh
+python -m studies.flagship.arms "$MODELS"
+turnwise evaluate "$MODELS/all-MiniLM-L6-v2" --tasks "$held,$next" --out "$results/start" --bf16
+for seed in 0 1 2; do
+  turnwise evaluate "runs/flagship/final-seed$seed" --tasks "$held,$next" --out "$results/final-seed$seed" --bf16
+done
+python -m studies.flagship.package runs/flagship/final-seed0 models/turnwise-mini
+python -m studies.flagship.adapt "$MODELS/all-MiniLM-L6-v2" models/turnwise-mini
+python -m studies.flagship.figures
+python -m studies.flagship.page
