@@ -180,6 +180,7 @@ def test_help_is_quick() -> None:
 @pytest.mark.parametrize(
     "command",
     [
+        ["quickstart"],
         ["convert"],
         ["inspect"],
         ["prepare"],

@@ -69,6 +69,10 @@ class Mistake:
 
 
 MISTAKES = [
+    Mistake("a first command on nothing", "quickstart caths.csv --start model --out {out}", "caths.csv names no file"),
+    Mistake(
+        "a first command with too little", "quickstart chats.csv --start model --out {out}", "give more conversations"
+    ),
     Mistake("a misspelt command", "trian dse corpus --out {out}", "No such command 'trian'"),
     Mistake("a misspelt option", "convert chats.csv --outt {out}", "No such option"),
     Mistake("a forgotten option", "convert chats.csv", "Missing option '--out'. Mend: see turnwise convert --help"),
@@ -215,7 +219,7 @@ def answer(mistake: Mistake, world: Path) -> tuple[int, str]:
         limits = [str(mistake.quota), str(NOBODY if mistake.as_nobody else 0)]
         command = [sys.executable, "-c", LIMITED, *limits, *arguments]
         plain = {name: value for name, value in os.environ.items() if name != QUIET}
-        done = subprocess.run(command, cwd=world, env=plain, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(command, cwd=world, env=plain, capture_output=True, text=True, timeout=600, check=False)
         return done.returncode, done.stderr
     said = io.StringIO()
     missing = {mistake.without: None} if mistake.without else {}

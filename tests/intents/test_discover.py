@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from tests.intents.toy import Topics, messages, names
 from turnwise.intents import IntentClassifier
 from turnwise.intents import discover as module
+from turnwise.intents.discover import group_messages
 
 KNOWN = names(8)
 
@@ -68,3 +70,16 @@ def test_suggestions_are_unclear_and_unlike(classifier: IntentClassifier) -> Non
         assert each.reason.startswith(("between topic", "at the border"))
     assert len(classifier.suggest_labels(clear[:3], 10)) == 3
     assert classifier.suggest_labels([], 10) == []
+
+
+def test_groups_are_found_when_no_intent_is_known() -> None:
+    rng = np.random.default_rng(0)
+    centres = np.eye(16, dtype=np.float32)[:4]
+    truth = np.repeat(np.arange(4), 12)
+    vectors = centres[truth] + 0.05 * rng.standard_normal((48, 16)).astype(np.float32)
+    alone = np.eye(16, dtype=np.float32)[10:12]
+    messages = [(f"word{group} message {place}",) for place, group in enumerate(truth)] + [("lonely",), ("alone",)]
+    groups = group_messages(messages, np.concatenate([vectors, alone]), min_size=3, typical=2)
+    assert sorted(sorted(group.places) for group in groups) == [list(range(12 * n, 12 * n + 12)) for n in range(4)]
+    assert all(len(group.typical) == 2 for group in groups)
+    assert {group.words[0] for group in groups} == {f"word{n}" for n in range(4)}

@@ -19,6 +19,7 @@ from turnwise.cli import (
     inspect,
     intents,
     prepare,
+    quickstart,
     replies,
     report,
     serve,
@@ -34,12 +35,13 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     name="turnwise",
     help="Turn your own conversations into dialogue embeddings, and those into intents and replies.",
-    epilog="Start with: turnwise inspect LOGS… · turnwise convert LOGS… --out corpus/",
+    epilog="Start with: turnwise quickstart CHATS.csv · turnwise inspect LOGS… · turnwise convert LOGS… --out corpus/",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+app.command("quickstart")(quickstart.quickstart)
 app.command("convert")(convert.convert)
 app.command("inspect")(inspect.inspect)
 app.command("prepare")(prepare.prepare)

@@ -15,7 +15,7 @@ from turnwise.intents.scope import familiarity
 from turnwise.runtime.protocols import Vectors
 from turnwise.runtime.vectors import unit_rows
 
-__all__ = ["Cluster", "discover_clusters", "known_cut"]
+__all__ = ["Cluster", "discover_clusters", "group_messages", "known_cut"]
 
 Places = npt.NDArray[np.int64]
 MOST_TOGETHER, MOST_KNOWN = 5_000, 1_500
@@ -119,6 +119,42 @@ def discover_clusters(
     places = _outside(fitted, vectors)
     cut = known_cut(fitted.examples)
     groups = _group(vectors[places], 1 - fitted.scope.threshold if cut is None else cut)
+    return _clusters(messages, vectors, places, groups, min_size, typical)
+
+
+def group_messages(
+    messages: Sequence[Turns], vectors: Vectors, *, min_size: int = 5, typical: int = 3
+) -> list[Cluster]:
+    """Groups among messages when no intent is known yet, the largest first.
+
+    Without intents that say how fine groups shall be, they are cut where they are set apart best (silhouette).
+    """
+    unit = unit_rows(vectors)
+    groups = _group(unit, _clearest_cut(unit[drawn(len(unit), MOST_KNOWN)]))
+    return _clusters(messages, unit, np.arange(len(unit)), groups, min_size, typical)
+
+
+def _clearest_cut(vectors: Vectors) -> float:
+    from scipy.cluster.hierarchy import fcluster
+    from sklearn.metrics import silhouette_score
+
+    if len(vectors) < 3:
+        return 0.0
+    tree = _tree(vectors)
+    distances = np.clip(1 - (vectors @ vectors.T).astype(np.float64), 0, None)
+    np.fill_diagonal(distances, 0)
+    scores = {}
+    for cut in np.unique(np.quantile(tree[:, 2], np.linspace(0, 1, CUTS))):
+        groups = fcluster(tree, cut, "distance")
+        if 2 <= groups.max() < len(vectors):
+            scores[float(cut)] = silhouette_score(distances, groups, metric="precomputed")
+    return max(scores, key=lambda cut: scores[cut]) if scores else float(np.median(tree[:, 2]))
+
+
+def _clusters(
+    messages: Sequence[Turns], vectors: Vectors, places: Places, groups: Places, min_size: int, typical: int
+) -> list[Cluster]:
+    """What is to be said about each group that is large enough."""
     members = [places[groups == group] for group in range(groups.max(initial=-1) + 1)]
     members = sorted((found for found in members if len(found) >= min_size), key=lambda found: -len(found))
     if not members:
