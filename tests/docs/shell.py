@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import yaml
-from studies.onboarding.code_blocks import Block, Command, commands
+from studies.onboarding.code_blocks import ROOT, Block, Command, commands
 
 from tests.service.test_processes import ENVIRONMENT, free_port, wait_ready
 from turnwise.cli.main import main
@@ -79,6 +79,11 @@ class Shell:
             Path(words[1]).write_text("\n".join(command.shown) + "\n", encoding="utf-8")
         elif words[0] == "pip":
             check_pip(words)
+        elif words[0] == "head":
+            assert Path(words[2]).read_text(encoding="utf-8").splitlines()[: len(command.shown)] == list(command.shown)
+        elif words[:2] == ["python", "-m"]:
+            path = f"{ROOT}:{ROOT / 'src'}"
+            subprocess.run([sys.executable, *words[1:]], env={**ENVIRONMENT, "PYTHONPATH": path}, check=True)
         elif words[:2] == ["turnwise", "serve"] and len(words) == 3 and not words[2].startswith("-"):
             self.serve(Path(words[2]))
         else:
@@ -128,9 +133,9 @@ class Shell:
         with Path("service.log").open("wb") as log:
             self.service = subprocess.Popen(command, env=ENVIRONMENT, stdout=log, stderr=log)
         self.address = f"127.0.0.1:{port}"
-        wait_ready(f"http://{self.address}")
+        wait_ready(f"http://{self.address}", seconds=600)  # However busy the machine is.
 
     def close(self) -> None:
         if self.service is not None:
             self.service.terminate()
-            self.service.wait(60)
+            self.service.wait(300)

@@ -1,0 +1,121 @@
+"""The tutorial as a newcomer does it: every block of docs/tutorial.md, in order; records how long it takes.
+
+Usage: python -m studies.onboarding.tutorial START_MODEL [--log FILE]
+
+Commands come from the page itself, so page and study cannot drift. What each one prints goes to the log, to be shown
+on the page. Time that a person spends reading and typing is not in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from studies.figures import record
+from studies.onboarding.code_blocks import ROOT, Block, blocks, commands
+
+PAGE = ROOT / "docs" / "tutorial.md"
+START = "all-MiniLM-L6-v2"
+ADDRESS = "127.0.0.1:8000"
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@dataclass
+class Newcomer:
+    """Does what the page says, in a folder, with a watch in hand."""
+
+    place: Path
+    log: IO[str]
+    address: str = field(default_factory=lambda: f"127.0.0.1:{free_port()}")
+    seconds: list[tuple[str, float]] = field(default_factory=list)
+    service: subprocess.Popen[bytes] | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The commands of the Python that runs this, and the project's own studies."""
+        paths = [str(ROOT / "src"), str(ROOT)]
+        tools = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        return {**os.environ, "PATH": tools, "PYTHONPATH": ":".join(paths), "COLUMNS": "100"}
+
+    def do(self, block: Block) -> None:
+        """Write, run or ask what a block holds."""
+        body = block.body.replace(ADDRESS, self.address)
+        if block.title:
+            port = self.address.rpartition(":")[2]
+            (self.place / block.title).write_text(body.replace("port: 8000", f"port: {port}"), encoding="utf-8")
+        elif block.kind == "python":
+            self.timed("python", [sys.executable, "-c", body])
+        elif block.kind == "console":
+            for command in commands(block):
+                if command.text.startswith("turnwise serve service.yaml") and "--check" not in command.text:
+                    self.serve(command.text)
+                elif not command.text.startswith("pip "):
+                    self.timed(command.text, ["bash", "-euo", "pipefail", "-c", command.text])
+
+    def timed(self, name: str, command: list[str]) -> None:
+        """Run to the end; what fails stops the study."""
+        begun = time.perf_counter()
+        done = subprocess.run(
+            command, cwd=self.place, env=self.environment, capture_output=True, text=True, check=False
+        )
+        self.seconds.append((name, time.perf_counter() - begun))
+        self.log.write(f"$ {name}\n{done.stdout}{done.stderr}\n")
+        if done.returncode:
+            raise SystemExit(f"{name}\n{done.stdout}{done.stderr}")
+
+    def serve(self, name: str) -> None:
+        """Start the service and wait until it is ready."""
+        begun = time.perf_counter()
+        self.service = subprocess.Popen(name.split(), cwd=self.place, env=self.environment)
+        while not self.ready():
+            if self.service.poll() is not None or time.perf_counter() - begun > 300:
+                raise SystemExit("the service does not come up")
+            time.sleep(0.2)
+        self.seconds.append((name, time.perf_counter() - begun))
+
+    def ready(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"http://{self.address}/health/ready", timeout=2) as answer:
+                return bool(answer.status == 200)
+        except (urllib.error.URLError, TimeoutError):
+            return False
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("start", type=Path, help="the folder of the model to start from")
+    parser.add_argument("--log", type=Path, help="where what is printed goes")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, (given.log or Path(os.devnull)).open("w", encoding="utf-8") as log:
+        newcomer = Newcomer(Path(folder), log)
+        (Path(folder) / START).symlink_to(given.start.resolve())
+        try:
+            for block in blocks(PAGE):
+                if not block.reason:
+                    newcomer.do(block)
+        finally:
+            if newcomer.service is not None:
+                newcomer.service.terminate()
+                newcomer.service.wait(60)
+    for name, seconds in newcomer.seconds:
+        print(f"{seconds:7.1f} s  {name}")
+    record("onboarding", {"tutorial_minutes": sum(seconds for _, seconds in newcomer.seconds) / 60})
+
+
+if __name__ == "__main__":
+    main()

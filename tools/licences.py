@@ -1,0 +1,104 @@
+"""The licences of what is installed with Turnwise, from the metadata of each package.
+
+Usage: python -m tools.licences          a table of direct dependencies for docs/dependencies.md
+       python -m tools.licences --all    everything that they bring along, one a line
+       python -m tools.licences --check  fails if a licence is unknown or not on the list of accepted ones
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+from importlib.metadata import Distribution, PackageNotFoundError, distribution, requires
+
+from packaging.requirements import Requirement
+
+from tools.requirements import Wanted, wanted
+
+ACCEPTED = re.compile(
+    r"^(?!.*\bA?GPL).*\b(Apache|MIT|0?BSD|PSF|Python Software|ISCL?|MPL|Unlicense|Zlib|HPND|CC0)\b", re.I
+)
+"""Permissive licences, and weak copyleft that binds changes to its own files only."""
+TOOLS = frozenset({"dev", "docs"})
+"""Extras that no user installs: their licences do not bind what is shipped."""
+
+
+def licence(found: Distribution) -> str:
+    """What a package says of itself: the licence expression, else classifiers, else a text's first line."""
+    meta = found.metadata
+    if meta["License-Expression"]:
+        return str(meta["License-Expression"])
+    classifiers = [
+        line.rpartition(" :: ")[2] for line in meta.get_all("Classifier") or [] if line.startswith("License ::")
+    ]
+    named = [name for name in classifiers if name != "OSI Approved"]
+    if named:
+        return ", ".join(named)
+    text = str(meta["License"] or "").strip() or _licence_file(found)
+    return text.splitlines()[0][:60] if text else "unknown"
+
+
+def _licence_file(found: Distribution) -> str:
+    """The heading of the licence that is packed with it, without what stands around it."""
+    files = [path for path in found.files or [] if path.name.startswith(("LICENSE", "LICENCE", "COPYING"))]
+    text = files[0].read_text(encoding="utf-8").strip() if files else ""
+    return re.sub(r"\s+Version ([\d.]+).*", r" \1", text[:200], flags=re.DOTALL)
+
+
+def installed(name: str) -> Distribution | None:
+    try:
+        return distribution(name)
+    except PackageNotFoundError:
+        return None
+
+
+def brought_along(names: Iterable[str]) -> dict[str, Distribution]:
+    """These packages and all that they need here, by name."""
+    found: dict[str, Distribution] = {}
+    waiting = list(names)
+    while waiting:
+        name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
+        package = installed(name)
+        if name in found or package is None:
+            continue
+        found[name] = package
+        needs = [Requirement(line) for line in requires(name) or []]
+        waiting += [need.name for need in needs if need.marker is None or need.marker.evaluate({"extra": ""})]
+    return found
+
+
+def table(rows: Iterable[Wanted]) -> str:
+    """Direct dependencies as Markdown; what is not installed here says so."""
+    lines = ["| package | from | install | licence |", "|---|---|---|---|"]
+    for row in sorted(rows, key=lambda row: (row.extra in TOOLS, row.extra, row.name)):
+        package = installed(row.name)
+        said = licence(package) if package else "not installed here"
+        lines.append(f"| {row.name} | {row.lowest} | {row.extra or 'always'} | {said} |")
+    return "\n".join(lines)
+
+
+def refused(packages: dict[str, Distribution]) -> list[str]:
+    """Packages whose licence is not known to be acceptable."""
+    return [
+        f"{name}: {licence(package)}"
+        for name, package in sorted(packages.items())
+        if not ACCEPTED.search(licence(package))
+    ]
+
+
+def main(arguments: list[str]) -> None:
+    rows = list(wanted())
+    shipped = brought_along(row.name for row in rows if row.extra not in TOOLS)
+    if "--all" in arguments:
+        print("\n".join(f"{name} {package.version}: {licence(package)}" for name, package in sorted(shipped.items())))
+    elif "--check" in arguments:
+        wrong = refused(shipped)
+        print("\n".join([*wrong, f"{len(shipped)} packages, {len(wrong)} to look at"]))
+        sys.exit(bool(wrong))
+    else:
+        print(table(rows))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
