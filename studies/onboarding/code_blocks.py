@@ -18,7 +18,7 @@ from pathlib import Path
 from studies.figures import record
 
 ROOT = Path(__file__).parents[2]
-CODE = frozenset({"console", "python", "json", "csv", "yaml"})
+CODE = frozenset({"console", "python", "json", "csv", "yaml", "toml"})
 """Kinds that are code; `text` and `mermaid` show what comes out, and drawings."""
 KINDS = CODE | {"text", "mermaid"}
 REASONS = frozenset(
