@@ -66,7 +66,8 @@ def main(run: str, out: str) -> None:
     shutil.copytree(run, folder, ignore=shutil.ignore_patterns(*LEFT_OUT))
     for path in folder.rglob("*.safetensors"):
         halve(path)
-    card = (folder / "README.md").read_text()
+    card = (folder / "README.md").read_text().replace(Path(run).name, NAME)
+    (folder / "README.md").write_text(card)
     (folder / "NOTICE").write_text(NOTICE + sources(card))
     (folder / "pyproject.toml").write_text(PROJECT)
     (folder / "__init__.py").write_text('"""A dialogue encoder; this folder is the model."""\n')

@@ -73,7 +73,7 @@ def _front_matter(recipe: Recipe, base: str) -> str:
         "language": ["en"],
         "library_name": "sentence-transformers",
         "pipeline_tag": "text-ranking" if recipe.reranks else "sentence-similarity",
-        "tags": ["sentence-transformers", "dialogue", "turnwise", recipe.name],
+        "tags": list(dict.fromkeys(["sentence-transformers", "dialogue", "turnwise", recipe.name])),
     }
     if base:
         front["base_model"] = base

@@ -1,0 +1,1 @@
+"""A dialogue encoder; this folder is the model."""
