@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["quickstart"]
 
+INSTALLED_START = "turnwise-mini"
 DEFAULT_START = "sentence-transformers/all-MiniLM-L6-v2"
 HELD_OUT_PERCENT = 20
 LARGEST_BATCH, SMALLEST_BATCH = 128, 8
@@ -33,7 +34,7 @@ STEPS = 6
 def quickstart(
     logs: str = typer.Argument(..., help="Your conversations: a CSV with one message a row, or any other chat log."),
     start: Path | None = typer.Option(
-        None, help=f"The model to start from; {DEFAULT_START} from the Hugging Face hub if not given."
+        None, help=f"The model to start from; {INSTALLED_START} if installed, else {DEFAULT_START} from the hub."
     ),
     out: Path = typer.Option(Path("quickstart"), help="A folder for everything that is made."),
     minutes: float = typer.Option(5.0, min=0.01, help="How long to train."),
@@ -73,9 +74,14 @@ def _say(number: int, doing: str, why: str) -> None:
 
 
 def _default_start() -> Path:
-    """A small general encoder, from the hub's cache or fetched once."""
+    """The model that knows conversations if it is installed, else a small general one from the hub."""
     from huggingface_hub import snapshot_download
 
+    from turnwise.runtime.installed import model_folder
+
+    installed = model_folder(INSTALLED_START)
+    if installed.exists():
+        return installed
     try:
         return Path(snapshot_download(DEFAULT_START, ignore_patterns=["onnx/*", "openvino/*", "*.bin", "*.h5", "*.ot"]))
     except (OSError, ValueError) as error:
