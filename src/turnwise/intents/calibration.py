@@ -24,6 +24,10 @@ USUAL_SLOPE = 2.0
 intent has one example."""
 
 
+USUAL_WEIGHT = 10
+"""How many examples the usual slope counts for."""
+
+
 @dataclass(frozen=True)
 class Calibration:
     """logit = intercept + slope * score."""
@@ -54,10 +58,7 @@ def usual_slope(scores: Floats, member: Bools) -> float:
 def fit_calibration(
     scores: Floats, member: Bools, multi_label: bool, usual: float, weights: Floats | None = None
 ) -> Calibration:
-    """The calibration that makes the true intents of left-out examples most likely.
-
-    A few examples that are all told apart would ask for an endless slope: the likelihood is weighed against a wide
-    prior around the usual one.
+    """The calibration that fits left-out examples: as sure as right for one intent of all, likeliest for several.
 
     Args:
         scores: A row an example, a column an intent; NaN where an example was the only one of its intent.
@@ -78,18 +79,24 @@ def fit_calibration(
 
 
 def _fit_one(scores: Floats, member: Bools, weights: Floats, usual: float) -> float:
-    """The slope under which the true intents are likeliest, one of all."""
-    from scipy.optimize import minimize_scalar
+    """The slope under which the classifier is as sure on average as it is right, one of all.
 
-    truth = scores[member]
+    The likeliest slope is too flat where some labels are wrong or two intents are one: a few examples that are sure and
+    wrong then make all others unsure. How often it is right has an example right and one wrong added to it, so that
+    examples that are all told apart do not ask for an endless slope; and few examples say little against the usual one.
+    """
+    from scipy.optimize import brentq
 
-    def loss(change: float) -> float:
-        logits = usual * np.exp(change) * scores
-        top = logits.max(axis=1, keepdims=True)
-        total = top[:, 0] + np.log(np.exp(logits - top).sum(axis=1))
-        return float(weights @ (total - usual * np.exp(change) * truth) + change**2 / 2)
+    right = member[np.arange(len(scores)), scores.argmax(axis=1)]
+    weights = weights / weights.mean()
+    share = float((weights @ right + 1) / (len(scores) + 2))
 
-    return usual * float(np.exp(minimize_scalar(loss, bounds=(-4, 4), method="bounded", options={"xatol": 0.01}).x))
+    def too_sure(change: float) -> float:
+        sure = probabilities(usual * np.exp(change) * scores, multi_label=False).max(axis=1)
+        return float(weights @ sure / len(scores)) - share
+
+    change = -4.0 if too_sure(-4) >= 0 else 4.0 if too_sure(4) <= 0 else brentq(too_sure, -4, 4, xtol=0.01)
+    return usual * float(np.exp(change * len(scores) / (len(scores) + USUAL_WEIGHT)))
 
 
 def _fit_each(scores: Floats, member: Bools, told: Bools, weights: Floats, usual: float) -> Calibration:
