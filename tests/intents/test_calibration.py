@@ -26,6 +26,17 @@ def test_the_slope_of_what_was_drawn_is_found() -> None:
     assert fit_calibration(scores, member, False, usual=3.0).slope == pytest.approx(12, rel=0.1)
 
 
+def test_some_wrong_labels_do_not_make_it_unsure_of_the_rest() -> None:
+    scores = RNG.normal(size=(4000, 5)) * 0.2
+    truth = np.array([RNG.choice(5, p=row) for row in probabilities(40 * scores, False)])
+    wrong = RNG.random(4000) < 0.15
+    member = np.eye(5, dtype=bool)[np.where(wrong, RNG.integers(5, size=4000), truth)]
+    slope = fit_calibration(scores, member, False, usual=3.0).slope
+    sure = probabilities(slope * scores, False).max(axis=1).mean()
+    right = member[np.arange(4000), scores.argmax(axis=1)].mean()
+    assert sure == pytest.approx(right, abs=0.01)  # The likeliest slope is 13 points less sure.
+
+
 def test_slope_and_intercept_for_each_label_alone() -> None:
     scores = RNG.normal(size=(3000, 4))
     member = RNG.random((3000, 4)) < probabilities(2 * scores - 1, True)
