@@ -1,4 +1,4 @@
-"""What other packages add, by entry points: losses, views, readers and tasks, found by name and loaded when asked for.
+"""What other packages add, by entry points: losses, views, readers, tasks, models; loaded when asked for by name.
 
 A package that is installed and not asked for is never imported, so a broken one harms nobody but its users.
 """
@@ -28,6 +28,7 @@ GROUPS = {
     "turnwise.views": "view",
     "turnwise.readers": "reader",
     "turnwise.tasks": "task",
+    "turnwise.models": "model",
 }
 """The groups of entry points, and what each of their entries is."""
 

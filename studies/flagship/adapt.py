@@ -17,6 +17,7 @@ from typing import Any
 
 from studies.figures import record
 from studies.flagship.arms import RESULTS
+from studies.methods.figures import as_used
 from turnwise.benchmarks import read_results
 from turnwise.benchmarks.data import rows
 
@@ -57,7 +58,7 @@ def run(*words: str) -> None:
 
 
 def scores(model: str, name: str) -> dict[str, float]:
-    """By name; next turns by the heads where the model has them."""
+    """Those that are recorded; next turns by the heads where the model has them."""
     out = RESULTS / "adaptation" / name
     if not (out / "results.json").exists():
         run(
@@ -72,11 +73,9 @@ def scores(model: str, name: str) -> dict[str, float]:
         )
     result = read_results(out)
     assert result is not None
-    means = {task: found.mean() for task, found in result.tasks.items() if found.error is None}
-    print(name, means)
-    figures = {f"intent_{shots}shot": means[f"intent-{shots}shot-intents"] for shots in (1, 5)}
-    following = {task: value for task, value in means.items() if task.startswith("select-") and "next" in task}
-    return {**figures, "next_top1": following[max(following, key=lambda task: task.endswith("-heads"))]}
+    tasks = as_used(result).tasks
+    wanted = {f"intent_{shots}shot": f"intent-{shots}shot-intents" for shots in (1, 5)}
+    return {figure: tasks[task].mean() for figure, task in {**wanted, "next_top1": "select-held-next"}.items()}
 
 
 def main(start: str, flagship: str, minutes: str = "15") -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from studies.figures import STUDIES, record
 from studies.flagship.arms import RESULTS, SEEDS
 from studies.methods.arms import MATCHING, METHODS
-from studies.methods.figures import all_scores, method_figures
+from studies.methods.figures import all_scores, as_used, method_figures
 from turnwise.benchmarks import RunResult, read_results
 
 HELD_OUT = {
@@ -27,12 +27,8 @@ HELD_OUT = {
 
 def held_out_scores(result: RunResult) -> dict[str, float]:
     """What was looked at once, in the end; next turns in the space of contexts and replies where the model has one."""
-    found = {}
-    for figure, task in HELD_OUT.items():
-        for name in (task, f"{task}-heads"):
-            if name in result.tasks and result.tasks[name].error is None:
-                found[figure] = result.tasks[name].mean()
-    return found
+    tasks = as_used(result).tasks
+    return {name: tasks[task].mean() for name, task in HELD_OUT.items() if task in tasks and tasks[task].error is None}
 
 
 def _means(found: list[dict[str, float]]) -> dict[str, float]:

@@ -13,7 +13,7 @@ from studies.flagship.arms import RESULTS, SEEDS
 from studies.flagship.figures import HELD_OUT
 from studies.methods.arms import METHODS
 from studies.methods.arms import RESULTS as METHOD_RESULTS
-from studies.methods.figures import HEADED
+from studies.methods.figures import as_used
 from turnwise.benchmarks import RunResult, read_results
 from turnwise.benchmarks.compare import compare_runs
 
@@ -37,17 +37,6 @@ ROWS: dict[str, tuple[str, ...]] = {
     "held out: Bitext, 1-shot": (HELD_OUT["bitext_1shot"],),
     "held out: Topical-Chat, next turn": (HELD_OUT["topical_chat_next_top1"],),
 }
-HEADED_TASKS = {SCORES[figure][0] for figure in HEADED} | {HELD_OUT["topical_chat_next_top1"]}
-
-
-def _as_used(result: RunResult) -> RunResult:
-    """Next turns as the model gives them: by its heads where it has them."""
-    tasks = dict(result.tasks)
-    for name in HEADED_TASKS:
-        headed = tasks.get(f"{name}-heads")
-        if headed is not None and headed.error is None:
-            tasks[name] = headed
-    return result.model_copy(update={"tasks": tasks})
 
 
 def _only(result: RunResult, names: tuple[str, ...]) -> RunResult | None:
@@ -65,7 +54,7 @@ def runs() -> dict[str, RunResult]:
     more = read_results(RESULTS / "start")  # What the baselines' suites do not have.
     if more is not None and (start := found["start"]) is not None:
         found["start"] = start.model_copy(update={"tasks": {**more.tasks, **start.tasks}})
-    return {name: _as_used(result) for name, result in found.items() if result is not None}
+    return {name: as_used(result) for name, result in found.items() if result is not None}
 
 
 def _mean(result: RunResult, names: tuple[str, ...]) -> float:

@@ -9,22 +9,26 @@ import json
 import statistics
 from pathlib import Path
 
-from studies.baselines.figures import SCORES, scores_of
+from studies.baselines.figures import scores_of
 from studies.figures import record
 from studies.methods.arms import MATCHING, METHODS, MINUTES, RAW, RESULTS, SEEDS, TEMPLATES
 from turnwise.benchmarks import RunResult, read_results
 
-HEADED = ("ubuntu_irc_top1", "sgd_next_top1", "multiwoz_next_top1", "sgd_context3_top1", "multiwoz_context3_top1")
+HEADS = "-heads"
+
+
+def as_used(result: RunResult) -> RunResult:
+    """The same run with next turns as the model is used for them: by its heads where it has them."""
+    tasks = dict(result.tasks)
+    for name, headed in result.tasks.items():
+        if name.startswith("select-") and name.endswith(HEADS) and headed.error is None:
+            tasks[name.removesuffix(HEADS)] = headed
+    return result.model_copy(update={"tasks": tasks})
 
 
 def all_scores(result: RunResult) -> dict[str, float]:
     """The scores of a run; next turns in the space of contexts and replies where the model has one."""
-    scores = scores_of(result)
-    for figure in HEADED:
-        headed = result.tasks.get(f"{SCORES[figure][0]}-heads")
-        if headed is not None and headed.error is None:
-            scores[figure] = headed.mean()
-    return scores
+    return scores_of(as_used(result))
 
 
 def method_figures(method: str) -> dict[str, float]:

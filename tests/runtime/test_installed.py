@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 
 import turnwise
+from tests.test_plugins import install
 from tests.training.toy import write_start
 from turnwise.errors import TurnwiseError
 from turnwise.runtime import load_encoder
 from turnwise.runtime.installed import model_folder
+
+ENTRY = "[turnwise.models]\na-model = a_model\n"
 
 
 @pytest.fixture
@@ -21,11 +24,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_start(tmp_path / "model")
     shutil.copytree(tmp_path / "model", tmp_path / "site" / "a_model")
     (tmp_path / "site" / "a_model" / "__init__.py").touch()
-    information = tmp_path / "site" / "a_model-1.0.dist-info"
-    information.mkdir()
-    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: a-model\nVersion: 1.0\n")
-    (information / "entry_points.txt").write_text("[turnwise.models]\na-model = a_model\n")
-    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    install(monkeypatch, tmp_path / "site", ENTRY, name="a-model")
     return tmp_path / "model"
 
 
@@ -39,6 +38,13 @@ def test_a_folder_of_that_name_comes_first(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path)
     Path("a-model").mkdir()
     assert model_folder("a-model") == Path("a-model")
+
+
+@pytest.mark.usefixtures("installed")
+def test_two_packages_with_a_model_of_one_name_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, tmp_path / "other", ENTRY, name="another")
+    with pytest.raises(TurnwiseError, match="a-model and another both have the model 'a-model'"):
+        turnwise.load("a-model")
 
 
 def test_what_is_not_installed_is_said() -> None:

@@ -181,9 +181,9 @@ def test_curves_go_to_tensorboard_unless_told_otherwise(table: Path, start: Path
 
 
 def test_a_budget_in_minutes_ends_the_run(table: Path, start: Path, tmp_path: Path) -> None:
-    result = train(recipe("dse", start), [table], tmp_path / "model", minutes=0.02)
-    assert 0.02 <= result.minutes < 0.1  # The last step ends when it ends, on a busy machine late.
-    assert result.steps > 2
+    result = train(recipe("dse", start), [table], tmp_path / "model", minutes=0.05)
+    assert result.minutes == pytest.approx(0.05, rel=0.5)
+    assert result.steps > 6
 
 
 def test_mistakes_are_said(table: Path, start: Path, tmp_path: Path) -> None:

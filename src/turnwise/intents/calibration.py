@@ -82,21 +82,22 @@ def _fit_one(scores: Floats, member: Bools, weights: Floats, usual: float) -> fl
     """The slope under which the classifier is as sure on average as it is right, one of all.
 
     The likeliest slope is too flat where some labels are wrong or two intents are one: a few examples that are sure and
-    wrong then make all others unsure. How often it is right has an example right and one wrong added to it, so that
-    examples that are all told apart do not ask for an endless slope; and few examples say little against the usual one.
+    wrong then make all others unsure. Some examples that are as often right as the usual slope is sure are added to
+    those that there are: few say little against it, and ones that are all told apart ask for no endless slope.
     """
     from scipy.optimize import brentq
 
     right = member[np.arange(len(scores)), scores.argmax(axis=1)]
     weights = weights / weights.mean()
-    share = float((weights @ right + 1) / (len(scores) + 2))
 
-    def too_sure(change: float) -> float:
-        sure = probabilities(usual * np.exp(change) * scores, multi_label=False).max(axis=1)
-        return float(weights @ sure / len(scores)) - share
+    def sure(change: float) -> float:
+        return float(weights @ probabilities(usual * np.exp(change) * scores, False).max(axis=1) / len(scores))
 
-    change = -4.0 if too_sure(-4) >= 0 else 4.0 if too_sure(4) <= 0 else brentq(too_sure, -4, 4, xtol=0.01)
-    return usual * float(np.exp(change * len(scores) / (len(scores) + USUAL_WEIGHT)))
+    share = (weights @ right + USUAL_WEIGHT * sure(0)) / (len(scores) + USUAL_WEIGHT)
+    change = -4.0 if sure(-4) >= share else 4.0
+    if sure(-4) < share < sure(4):
+        change = brentq(lambda other: sure(other) - share, -4, 4, xtol=0.01)
+    return usual * float(np.exp(change))
 
 
 def _fit_each(scores: Floats, member: Bools, told: Bools, weights: Floats, usual: float) -> Calibration:

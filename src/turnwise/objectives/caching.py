@@ -17,7 +17,7 @@ from torch.utils.checkpoint import checkpoint
 
 from turnwise.errors import TurnwiseError
 
-__all__ = ["Features", "bare_model", "in_mini_batches"]
+__all__ = ["Features", "bare_model", "in_mini_batches", "sentence_vectors"]
 
 Features = dict[str, Any]
 """One column of a batch as a trainer passes it: `input_ids`, `attention_mask` and what else the model reads."""
@@ -79,3 +79,8 @@ def in_mini_batches(
         torch.clear_autocast_cache()
         outputs.append(run(features) if size is None else checkpoint(run, features, use_reentrant=False))
     return torch.cat(outputs)[order.argsort()]
+
+
+def sentence_vectors(model: nn.Module, features: Features, size: int | None) -> Tensor:
+    """The encoder's vectors of a column of texts, with the activations of at most `size` of them in memory."""
+    return in_mini_batches(model, features, lambda part, rows: part(rows)["sentence_embedding"], size)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from turnwise.errors import TurnwiseError
-from turnwise.objectives.caching import Features, in_mini_batches
+from turnwise.objectives.caching import Features, sentence_vectors
 from turnwise.objectives.contrast import Mask
 from turnwise.objectives.hard_negative import HardNegativeContrast
 from turnwise.objectives.heads import ContextReplyHeads
@@ -102,7 +102,7 @@ class ReplyAndMeaning(nn.Module):
         if len(columns) != 2:
             raise TurnwiseError("replies and meaning are learned from two columns", "give contexts and replies")
         keys = [text_keys(column) for column in columns] if self.mask == "text" else None
-        vectors = [self._vectors(self.model, dict(column)) for column in columns]
+        vectors = [sentence_vectors(self.model, column, self.mini_batch_size) for column in columns]
         fit: Any = self.losses["fit"]
         scaled = [scaled_gradient(side, self.weights["reply_gradient"]) for side in vectors]
         terms = [fit.contrast(fit.through_head(scaled), keys=keys, weights=fit.pair_weights(labels))]
@@ -112,11 +112,6 @@ class ReplyAndMeaning(nn.Module):
         if self._start is not None:
             terms.append(self.weights["pull"] * pairwise_pull(vectors[1], self._start.vectors(columns[1])))
         return torch.stack(terms).sum()
-
-    def _vectors(self, model: Any, features: Features) -> Tensor:
-        return in_mini_batches(
-            model, features, lambda part, rows: part(rows)["sentence_embedding"], self.mini_batch_size
-        )
 
     def get_config_dict(self) -> dict[str, Any]:
         """The settings, for the model card."""

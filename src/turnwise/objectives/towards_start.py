@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from turnwise.objectives.caching import Features, bare_model, in_mini_batches
+from turnwise.objectives.caching import Features, bare_model, sentence_vectors
 from turnwise.objectives.gathering import gather_rows, world_size
 
 __all__ = ["FrozenStart", "pairwise_pull"]
@@ -28,7 +28,7 @@ class FrozenStart:
     def vectors(self, features: Features) -> Tensor:
         """What the start makes of a column of texts."""
         model = self._model.to(features["input_ids"].device)
-        return in_mini_batches(model, features, lambda part, rows: part(rows)["sentence_embedding"], None)
+        return sentence_vectors(model, features, None)
 
 
 def _cosines(vectors: Tensor) -> Tensor:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
 from importlib.resources import files
 from pathlib import Path
+
+from turnwise.plugins import find_plugin
 
 __all__ = ["model_folder"]
 
@@ -18,8 +19,9 @@ def model_folder(source: str | Path) -> Path:
 
     Args:
         source: A folder, or such a name; a folder of that name comes first.
+
+    Raises:
+        TurnwiseError: If two packages have a model of that name, or the package cannot be imported.
     """
-    if not Path(source).exists():
-        for point in entry_points(group=GROUP, name=str(source)):
-            return Path(str(files(point.module)))
-    return Path(source)
+    plugin = None if Path(source).exists() else find_plugin(GROUP, str(source), ())
+    return Path(source) if plugin is None else Path(str(files(plugin.load())))

@@ -41,9 +41,8 @@ def kept_heads(model: SentenceTransformer) -> ContextReplyHeads | None:
     width = model.get_embedding_dimension()
     if router is None or width is None:
         return None
-    heads = ContextReplyHeads(width)
+    heads, routes = ContextReplyHeads(width), dict(router.sub_modules)
     for route, head in (("query", heads.context), ("document", heads.reply)):
-        routes = dict(router.sub_modules)
         given = [module.linear for module in routes.get(route, []) if isinstance(module, Dense)]
         layers = [layer for layer in head.modules() if isinstance(layer, nn.Linear)]
         if [layer.weight.shape for layer in given] != [layer.weight.shape for layer in layers]:
