@@ -139,16 +139,15 @@ def service(folder: Path, **changes: Any) -> Iterator[tuple[str, psutil.Process]
 
 
 def workers(parent: psutil.Process) -> list[psutil.Process]:
-    """The worker processes; the process itself if it has none."""
-    children = [child for child in parent.children() if _is_worker(child)]
-    return children or [parent]
+    """The worker processes, forks of one that has only imported; the process itself if it has none."""
+    return [child for server in parent.children() for child in _children(server)] or [parent]
 
 
-def _is_worker(process: psutil.Process) -> bool:
+def _children(process: psutil.Process) -> list[psutil.Process]:
     try:
-        return "spawn_main" in " ".join(process.cmdline())
+        return list(process.children())
     except psutil.Error:  # It was killed a moment ago.
-        return False
+        return []
 
 
 def ready_workers(folder: Path) -> set[int]:

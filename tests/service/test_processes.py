@@ -99,10 +99,11 @@ def running(config: Path, address: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def worker_processes(parent: int) -> list[int]:
+    """Forks of a process that has imported everything."""
     found = []
     for child in psutil.Process(parent).children():
         with suppress(psutil.Error):  # One that was killed a moment ago.
-            found += [child.pid] if "spawn_main" in " ".join(child.cmdline()) else []
+            found += [worker.pid for worker in child.children()]
     return found
 
 
@@ -128,6 +129,24 @@ def test_workers_survive_a_kill_and_their_metrics_are_added_up(folder: Path) -> 
         assert workers[0] not in now
         metrics = httpx.get(f"{address}/metrics").text
         assert 'turnwise_requests_total{method="POST",route="/v1/embeddings",status="200"} 2.0' in metrics
+
+
+def test_workers_that_cannot_start_end_the_service(folder: Path) -> None:
+    config, _ = write_config(folder, workers=2, model={"path": ".", "name": "tiny"})
+    command = [sys.executable, "-m", "turnwise.cli.main", "serve", str(config)]
+    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 3
+    assert '"event":"not started"' in done.stdout + done.stderr
+
+
+def test_sigterm_ends_all_workers(folder: Path) -> None:
+    config, address = write_config(folder, workers=2, limits={"drain_seconds": 0})
+    with running(config, address) as process:
+        workers = worker_processes(process.pid)
+        process.terminate()
+        assert process.wait(60) == 0
+        assert len(workers) == 2
+        assert not any(psutil.pid_exists(worker) for worker in workers)
 
 
 def test_sigterm_answers_what_has_begun(folder: Path) -> None:

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from turnwise.errors import TurnwiseError
 from turnwise.service.config import ServiceConfig, load_config
+from turnwise.service.supervisor import FAILED_TO_START, Supervisor
 
 if TYPE_CHECKING:
+    import uvicorn
     from fastapi import FastAPI
 
 __all__ = ["app_from_environment", "check_folders", "serve"]
 
 CONFIG = "TURNWISE_SERVICE_CONFIG"
 METRICS = "PROMETHEUS_MULTIPROC_DIR"
-START_SECONDS = 120
-"""How long a worker may take to answer its supervisor: it loads models meanwhile."""
 
 
 def app_from_environment() -> FastAPI:
@@ -54,7 +56,7 @@ def serve(path: Path, on_start: Callable[[ServiceConfig], None] = lambda _: None
     """
     try:
         import fastapi  # noqa: F401
-        import uvicorn
+        import uvicorn  # noqa: F401
     except ImportError as error:
         raise TurnwiseError("serving needs FastAPI and uvicorn", "pip install 'turnwise[serve]'") from error
     from turnwise.service.logs import set_up_logs
@@ -70,16 +72,42 @@ def serve(path: Path, on_start: Callable[[ServiceConfig], None] = lambda _: None
         os.environ[METRICS] = str(shared)
     set_up_logs(config.logs.level)
     on_start(config)
-    uvicorn.run(
+    settings = _settings(config)
+    if config.workers == 1:
+        _run(settings)
+        return
+    with settings.bind_socket() as listening:
+        code = Supervisor(_work, listening, config.workers).run()
+    if code:
+        raise SystemExit(code)
+
+
+def _settings(config: ServiceConfig) -> uvicorn.Config:
+    import uvicorn
+
+    return uvicorn.Config(
         "turnwise.service.run:app_from_environment",
         factory=True,
         host=config.host,
         port=config.port,
-        workers=config.workers,
         log_config=None,
         access_log=False,
         ws="none",
         server_header=False,
         timeout_graceful_shutdown=max(1, round(config.limits.request_seconds)),
-        timeout_worker_healthcheck=START_SECONDS,
     )
+
+
+def _work(listening: socket.socket) -> None:
+    """What a worker process does."""
+    _run(_settings(load_config(Path(os.environ[CONFIG]))), listening)
+
+
+def _run(settings: uvicorn.Config, *listening: socket.socket) -> None:
+    import uvicorn
+
+    server = uvicorn.Server(settings)
+    with suppress(KeyboardInterrupt):
+        server.run(list(listening) or None)
+    if not server.started:
+        raise SystemExit(FAILED_TO_START)

@@ -1,0 +1,92 @@
+"""Worker processes that share one port: one that dies is replaced at once.
+
+uvicorn's own supervisor starts each worker as a new interpreter, which imports everything again (seconds of a busy
+machine), and asks its workers in turn whether they live: one that dies before it answers holds up all for the time-out.
+Here workers are forks of a process that has imported everything and loaded nothing, and the end of any of them wakes
+this one.
+"""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import signal
+import socket
+import time
+from collections.abc import Callable
+from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
+from types import FrameType
+
+__all__ = ["FAILED_TO_START", "PRELOADED", "Supervisor"]
+
+PRELOADED = ("turnwise.service.app", "sklearn.linear_model", "transformers.models.auto.tokenization_auto")
+"""What takes long to import and starts no thread: those would not survive a fork."""
+FAILED_TO_START = 3
+"""A worker's exit code if it cannot load what it serves; uvicorn's."""
+LEAST_LIFE, PAUSE = 5.0, 1.0
+"""Who lives for less is replaced after a pause, in seconds: else a fault would start processes without end."""
+_log = logging.getLogger("turnwise.service")
+Work = Callable[[socket.socket], None]
+
+
+class Supervisor:
+    """Keeps so many workers running until it is told to stop.
+
+    Args:
+        work: What a worker does, a function of a module.
+        listening: The socket that all accept from.
+        count: How many.
+    """
+
+    def __init__(self, work: Work, listening: socket.socket, count: int) -> None:
+        self._work, self._listening, self._count = work, listening, count
+        self._context = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload(list(PRELOADED))
+        self._workers: dict[int, tuple[BaseProcess, float]] = {}
+        self._first: set[int] = set()
+        self._stopping = False
+
+    def run(self) -> int:
+        """Until all workers have ended; the exit code."""
+        handlers = {number: signal.signal(number, self._stop) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            self._first = {self._start() for _ in range(self._count)}
+            code = 0
+            while self._workers:
+                for sentinel in wait(list(self._workers)):
+                    assert isinstance(sentinel, int)
+                    code = max(code, self._ended(sentinel))
+            return code
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+
+    def _start(self) -> int:
+        worker = self._context.Process(target=self._work, args=(self._listening,), name="turnwise-worker")
+        worker.start()
+        self._workers[worker.sentinel] = (worker, time.monotonic())
+        if self._stopping:  # The signal came while it started.
+            worker.terminate()
+        return worker.sentinel
+
+    def _stop(self, _number: int, _frame: FrameType | None) -> None:
+        """Pass it on: each worker finishes what it has begun."""
+        self._stopping = True
+        for worker, _ in list(self._workers.values()):
+            worker.terminate()
+
+    def _ended(self, sentinel: int) -> int:
+        """Replace a worker that ended, unless all shall; the exit code for that."""
+        worker, began = self._workers.pop(sentinel)
+        worker.join()
+        if worker.exitcode == FAILED_TO_START and sentinel in self._first:
+            # What is wrong is wrong for all, and has been said. Later it may pass: a model is just being replaced.
+            self._stop(signal.SIGTERM, None)
+            return FAILED_TO_START
+        if not self._stopping:
+            _log.error("worker ended", extra={"pid": worker.pid, "code": worker.exitcode})
+            time.sleep(PAUSE if time.monotonic() - began < LEAST_LIFE else 0)
+        if not self._stopping:
+            self._start()
+        return 0
