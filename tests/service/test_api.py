@@ -120,6 +120,21 @@ def test_examples_are_added_used_and_removed(client: TestClient) -> None:
     assert {row["intent"] for row in client.get("/v1/intents").json()["intents"]} == {"lost card", "balance"}
 
 
+def test_a_search_whose_version_goes_meanwhile_is_repeated(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = {"context": ["and what does the sofa cost"], "k": 3}
+    expected = client.post("/v1/replies", json=asked).json()
+    replies = client.app.state.service.resources.replies  # type: ignore[attr-defined]
+
+    class Gone:
+        version = replies.index.version
+
+        def suggest(self, *_: object, **__: object) -> None:
+            raise RuntimeError("lance error: not found")
+
+    monkeypatch.setattr(replies, "_index", Gone())
+    assert client.post("/v1/replies", json=asked).json() == expected
+
+
 def test_replies_are_suggested_with_sources_and_grow(client: TestClient) -> None:
     asked = {"context": ["and what does the sofa cost"], "k": 3}
     answer = client.post("/v1/replies", json=asked).json()

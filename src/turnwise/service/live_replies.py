@@ -90,7 +90,13 @@ class LiveReplies:
     ) -> tuple[int, list[Suggestion]]:
         """The replies that fit a context best, and the version of the index that they come from."""
         index = self.index
-        return index.version.number, index.suggest(context, k, mode=mode, where=where)
+        try:
+            return index.version.number, index.suggest(context, k, mode=mode, where=where)
+        except RuntimeError as error:  # What LanceDB raises when files of a version go while it is searched.
+            _log.warning("search repeated", extra={"trace": trace_of(error)})
+            with self._opening:
+                index = self._index = self._open()
+            return index.version.number, index.suggest(context, k, mode=mode, where=where)
 
     @property
     def pending(self) -> int:

@@ -25,7 +25,7 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "event": record.getMessage(),
         }
-        entry |= {name: value for name, value in record.__dict__.items() if name not in _USUAL}
+        entry |= {name: value for name, value in record.__dict__.items() if name not in _USUAL and name[0] != "_"}
         if record.exc_info and record.exc_info[1] is not None:
             entry["trace"] = trace_of(record.exc_info[1])
         return orjson.dumps(entry, default=str, option=orjson.OPT_NON_STR_KEYS).decode()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import signal
 import socket
 import time
@@ -20,8 +21,14 @@ from types import FrameType
 
 __all__ = ["FAILED_TO_START", "PRELOADED", "Supervisor"]
 
-PRELOADED = ("turnwise.service.app", "sklearn.linear_model", "transformers.models.auto.tokenization_auto")
-"""What takes long to import and starts no thread: those would not survive a fork."""
+PRELOADED = (
+    "turnwise.service.app",
+    "sklearn.linear_model",
+    "transformers.models.auto.tokenization_auto",
+    "onnxruntime",
+    "lance_namespace",  # Most of the time that importing LanceDB takes.
+)
+"""What takes long to import and starts no thread: those would not survive a fork. What is not installed is left out."""
 FAILED_TO_START = 3
 """A worker's exit code if it cannot load what it serves; uvicorn's."""
 LEAST_LIFE, PAUSE = 5.0, 1.0
@@ -41,6 +48,8 @@ class Supervisor:
 
     def __init__(self, work: Work, listening: socket.socket, count: int) -> None:
         self._work, self._listening, self._count = work, listening, count
+        # Each of dozens of threads would keep its own pool of freed memory (glibc), and bursts would pile it up.
+        os.environ.setdefault("MALLOC_ARENA_MAX", "2")
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(list(PRELOADED))
         self._workers: dict[int, tuple[BaseProcess, float]] = {}

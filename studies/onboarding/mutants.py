@@ -1,0 +1,71 @@
+"""Are the tests of the two files that all numbers rest on any good? Each small change of these files must fail one.
+
+Usage: python -m studies.onboarding.mutants
+
+Runs mutmut (pip install mutmut) on a copy of the project. Mutants that survive are listed in results/mutants.json.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from studies.figures import record
+
+ROOT = Path(__file__).parents[2]
+RESULTS = Path(__file__).parent / "results" / "mutants.json"
+FILES = {
+    "src/turnwise/objectives/contrast.py": ["tests/objectives/test_values.py", "tests/objectives/test_properties.py"],
+    "src/turnwise/benchmarks/metrics.py": ["tests/benchmarks/test_metrics.py"],
+}
+SETTINGS = """
+[tool.pytest.ini_options]
+markers = ["slow", "cluster"]
+addopts = "-m 'not slow' -p no:cacheprovider -x"
+
+[tool.mutmut]
+source_paths = ["src"]
+only_mutate = [{file!r}]
+pytest_add_cli_args_test_selection = {tests}
+process_isolation = "forkserver"
+use_git_change_detection = false
+"""
+_RESULT = re.compile(r"^\s*(\S+__mutmut_\d+): (.+)$")
+
+
+def verdicts(file: str, tests: list[str]) -> dict[str, str]:
+    """What became of each mutant of a file: killed, survived, timeout, ..."""
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        for part in ("src", "tests", "studies", "examples"):
+            shutil.copytree(ROOT / part, work / part, ignore=shutil.ignore_patterns("__pycache__", "results"))
+        (work / "pyproject.toml").write_text(SETTINGS.format(file=file, tests=json.dumps(tests)))
+        # One thread: forks of a process whose threads compute hang.
+        run = {"cwd": work, "env": {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": ""}}
+        command = [sys.executable, "-m", "mutmut"]
+        subprocess.run([*command, "run"], check=True, **run)  # type: ignore[call-overload]
+        said = subprocess.run(  # type: ignore[call-overload]
+            [*command, "results", "--all", "true"], check=True, capture_output=True, text=True, **run
+        ).stdout
+    return {found[1]: found[2] for line in said.splitlines() if (found := _RESULT.match(line))}
+
+
+def main() -> None:
+    found = {name: what for file, tests in FILES.items() for name, what in verdicts(file, tests).items()}
+    counts = Counter(found.values())
+    killed = 100 * (counts["killed"] + counts["timeout"]) / len(found)
+    RESULTS.parent.mkdir(exist_ok=True)
+    survived = sorted(name for name, what in found.items() if what not in ("killed", "timeout"))
+    RESULTS.write_text(json.dumps({"counts": dict(counts), "survived": survived}, indent=1) + "\n")
+    record("onboarding", {"mutants": len(found), "mutants_killed_percent": killed})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""Tables of scores, and of differences with their intervals, for pages that the results write themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from studies.baselines.figures import INTENTS, PROBES, SCORES
+from turnwise.benchmarks import RunResult
+from turnwise.benchmarks.compare import compare_runs
+
+__all__ = ["ROWS", "Rows", "differences_table", "put_tables", "scores_table"]
+
+BEGIN, END = "<!-- tables: begin -->", "<!-- tables: end -->"
+Rows = Mapping[str, tuple[str, ...]]
+ROWS: Rows = {
+    "1-shot intents, mean of four": tuple(f"intent-1shot-{name}" for name in INTENTS),
+    **{f"1-shot {name}": (f"intent-1shot-{name}",) for name in INTENTS},
+    "5-shot intents, mean of four": tuple(f"intent-5shot-{name}" for name in INTENTS),
+    "out of scope, CLINC150, AUROC": (SCORES["oos_auroc_clinc150"][0],),
+    "next turn, SGD": (SCORES["sgd_next_top1"][0],),
+    "next turn, MultiWOZ": (SCORES["multiwoz_next_top1"][0],),
+    "after three turns, SGD": (SCORES["sgd_context3_top1"][0],),
+    "after three turns, MultiWOZ": (SCORES["multiwoz_context3_top1"][0],),
+    "next turn, Ubuntu IRC": (SCORES["ubuntu_irc_top1"][0],),
+    "actions, macro F1": PROBES["action_macro_f1_mean"][0],
+    "AmazonQA, plain space": (SCORES["amazonqa_top1"][0],),
+    "MedQuAD, plain space": (SCORES["medquad_top1"][0],),
+    "STS-B, plain space": (SCORES["stsb_spearman"][0],),
+}
+"""What a row is called, and the tasks that it is the mean of."""
+
+
+def _only(result: RunResult, names: tuple[str, ...]) -> RunResult | None:
+    if any(name not in result.tasks or result.tasks[name].error is not None for name in names):
+        return None
+    return result.model_copy(update={"tasks": {name: result.tasks[name] for name in names}})
+
+
+def _mean(result: RunResult, names: tuple[str, ...]) -> float:
+    return sum(result.tasks[name].mean() for name in names) / len(names)
+
+
+def _head(titles: Iterable[str]) -> list[str]:
+    titles = list(titles)
+    return ["| | " + " | ".join(titles) + " |", "|---" * (len(titles) + 1) + "|"]
+
+
+def scores_table(runs: Mapping[str, RunResult], rows: Rows) -> list[str]:
+    """A column a run."""
+    lines = _head(runs)
+    for title, names in rows.items():
+        parts = [_only(result, names) for result in runs.values()]
+        lines.append(f"| {title} | " + " | ".join(f"{_mean(one, names):.1f}" if one else "" for one in parts) + " |")
+    return lines
+
+
+def differences_table(columns: Mapping[str, tuple[RunResult, RunResult]], rows: Rows) -> list[str]:
+    """The first run of each column less its second, with 95 % intervals; a star where the interval leaves 0 out."""
+    lines = _head(columns)
+    for title, names in rows.items():
+        cells = [_difference(*pair, names) for pair in columns.values()]
+        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def _difference(one: RunResult, other: RunResult, names: tuple[str, ...]) -> str:
+    mine, theirs = _only(one, names), _only(other, names)
+    if mine is None or theirs is None:
+        return ""
+    gain = compare_runs(theirs, mine, names).overall.interval
+    star = " \\*" if gain.low > 0 or gain.high < 0 else ""
+    return f"{gain.mean:+.1f} ({gain.low:+.1f} to {gain.high:+.1f}){star}"
+
+
+def put_tables(page: Path, *tables: list[str]) -> None:
+    """Write tables between the two marks of a page."""
+    text = page.read_text(encoding="utf-8")
+    written = "\n\n".join("\n".join(table) for table in tables)
+    before, after = text.split(BEGIN)[0], text.split(END)[1]
+    page.write_text(f"{before}{BEGIN}\n\n{written}\n\n{END}{after}", encoding="utf-8")
