@@ -117,6 +117,9 @@ def test_workers_survive_a_kill_and_their_metrics_are_added_up(folder: Path) -> 
         expected = embed(address).text
         workers = worker_processes(process.pid)
         assert len(workers) == 2
+        # Each accepts for itself, so that neither takes most of the connections.
+        ports = [psutil.Process(worker).net_connections() for worker in workers]
+        assert all(any(found.status == "LISTEN" for found in connections) for connections in ports)
         os.kill(workers[0], signal.SIGKILL)
         wait_ready(address)
         assert embed(address).text == expected
@@ -171,6 +174,17 @@ def test_a_wrong_configuration_is_one_line(folder: Path) -> None:
     assert done.returncode == 2
     assert "there is no folder" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_port_in_use_is_one_line(folder: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        config, _ = write_config(folder, workers=2, port=taken.getsockname()[1])
+        command = [sys.executable, "-m", "turnwise.cli.main", "serve", str(config)]
+        done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2
+    assert "cannot be served on (Address already in use)" in done.stderr
 
 
 def test_two_replicas_under_ray_serve(folder: Path) -> None:

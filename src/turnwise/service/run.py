@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,8 @@ __all__ = ["app_from_environment", "check_folders", "serve"]
 
 CONFIG = "TURNWISE_SERVICE_CONFIG"
 METRICS = "PROMETHEUS_MULTIPROC_DIR"
+SPREADS = sys.platform == "linux"
+"""Whether sockets that share a port share its connections evenly."""
 
 
 def app_from_environment() -> FastAPI:
@@ -76,8 +79,8 @@ def serve(path: Path, on_start: Callable[[ServiceConfig], None] = lambda _: None
     if config.workers == 1:
         _run(settings)
         return
-    with settings.bind_socket() as listening:
-        code = Supervisor(_work, listening, config.workers).run()
+    with _bound(config.host, config.port) as held:
+        code = Supervisor(_work, held, config.workers).run()
     if code:
         raise SystemExit(code)
 
@@ -98,8 +101,27 @@ def _settings(config: ServiceConfig) -> uvicorn.Config:
     )
 
 
-def _work(listening: socket.socket) -> None:
+def _bound(host: str, port: int) -> socket.socket:
+    """A socket that holds a port, and lets our other processes share it where connections are then spread among them.
+
+    Of workers that accept from one socket, the quickest takes most connections, and keeps them.
+    """
+    found = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if SPREADS:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    try:
+        found.bind((host, port))
+    except OSError as error:
+        found.close()
+        mend = "choose another one in the configuration, or end what uses it"
+        raise TurnwiseError(f"{host}:{port} cannot be served on ({error.strerror})", mend) from error
+    return found
+
+
+def _work(held: socket.socket) -> None:
     """What a worker process does."""
+    listening = _bound(*held.getsockname()[:2]) if SPREADS else held
     _run(_settings(load_config(Path(os.environ[CONFIG]))), listening)
 
 

@@ -42,12 +42,12 @@ class Supervisor:
 
     Args:
         work: What a worker does, a function of a module.
-        listening: The socket that all accept from.
+        held: The socket that holds the port.
         count: How many.
     """
 
-    def __init__(self, work: Work, listening: socket.socket, count: int) -> None:
-        self._work, self._listening, self._count = work, listening, count
+    def __init__(self, work: Work, held: socket.socket, count: int) -> None:
+        self._work, self._held, self._count = work, held, count
         # Each of dozens of threads would keep its own pool of freed memory (glibc), and bursts would pile it up.
         os.environ.setdefault("MALLOC_ARENA_MAX", "2")
         self._context = multiprocessing.get_context("forkserver")
@@ -72,7 +72,7 @@ class Supervisor:
                 signal.signal(number, handler)
 
     def _start(self) -> int:
-        worker = self._context.Process(target=self._work, args=(self._listening,), name="turnwise-worker")
+        worker = self._context.Process(target=self._work, args=(self._held,), name="turnwise-worker")
         worker.start()
         self._workers[worker.sentinel] = (worker, time.monotonic())
         if self._stopping:  # The signal came while it started.
