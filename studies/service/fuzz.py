@@ -121,7 +121,7 @@ def fuzz(address: str, count: int, seed: int) -> tuple[Counter[int], list[str]]:
                 except httpx.TimeoutException:
                     problems.append(f"hang: {method} {path} {sent['content'][:200]!r}")
                     continue
-                except httpx.InvalidURL:
+                except (httpx.InvalidURL, httpx.LocalProtocolError):  # Our own client refuses to send it.
                     continue
                 statuses[answer.status_code] += 1
                 if answer.status_code >= 500:

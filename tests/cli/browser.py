@@ -38,6 +38,15 @@ def opened(path: Path, width: int) -> Iterator[tuple[Any, list[str]]]:
         browser.close()
 
 
+def serious_violations(page: Any) -> list[str]:
+    """What keeps people out, by axe-core: its serious and critical findings, with the first element of each."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    grave = [one for one in found if one["impact"] in ("serious", "critical")]
+    return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in grave]
+
+
 def overflow(page: Any) -> int:
     """By how many pixels the page is wider than the window."""
     return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))

@@ -9,7 +9,7 @@ import pytest
 
 from tests.benchmarks.test_compare import result, run, simulated_pair
 from tests.benchmarks.test_report import measured
-from tests.cli.browser import opened, overflow
+from tests.cli.browser import opened, overflow, serious_violations
 from tests.cli.test_commands import run as command
 from turnwise.benchmarks import RunResult
 from turnwise.benchmarks.report import build_report
@@ -75,4 +75,5 @@ def test_it_opens_without_errors_and_fits(
         assert page.locator(".maps svg").count() == 4
         assert page.locator("svg[role=img]:not([aria-label])").count() == 0
         assert overflow(page) <= 0
+        assert serious_violations(page) == []
     assert problems == []

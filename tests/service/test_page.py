@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.browser import CHROMIUM, overflow
+from tests.cli.browser import CHROMIUM, overflow, serious_violations
 from tests.service.toy import (
     KEYS,
     HeadedEncoder,
@@ -59,6 +59,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def test_a_conversation_by_keyboard_alone(address: str, width: int, scheme: str, tmp_path: Path) -> None:
     with visited(address, width, scheme) as (page, problems):
         page.get_by_text("Model toy, 32 dimensions").wait_for()
+        assert serious_violations(page) == []
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.id") == "conversation"
         page.keyboard.press("Control+a")
@@ -77,6 +78,7 @@ def test_a_conversation_by_keyboard_alone(address: str, width: int, scheme: str,
         page.locator("#second").fill("where is my lamp")
         page.locator("#second").press("Enter")
         page.get_by_text("Cosine similarity: 1.000").wait_for()
+        assert serious_violations(page) == []
         assert overflow(page) <= 0
         page.screenshot(path=str(tmp_path / f"page-{width}.png"), full_page=True)
         assert problems == []

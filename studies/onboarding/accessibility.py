@@ -1,0 +1,27 @@
+"""The pages that Turnwise makes, checked with axe-core in a real browser, at desk and phone width.
+
+Usage: python -m studies.onboarding.accessibility
+
+Runs the tests that visit them: the service's page before and after it answers, the pages of `report` and `inspect`.
+They fail at any serious or critical finding; only if none does, the figure is recorded.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from studies.figures import record
+
+ROOT = Path(__file__).parents[2]
+TESTS = ["tests/service/test_page.py", "tests/cli/test_report_page.py", "tests/cli/test_inspect_page.py"]
+
+
+def main() -> None:
+    subprocess.run([sys.executable, "-m", "pytest", "-q", "-m", "slow", *TESTS], cwd=ROOT, check=True)
+    record("onboarding", {"axe_serious_violations": 0})
+
+
+if __name__ == "__main__":
+    main()
