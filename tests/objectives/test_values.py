@@ -166,3 +166,58 @@ def test_mistakes_are_said() -> None:
         InverseFrequencyContrast(model)(batch(4), torch.zeros(4))
     with pytest.raises(TurnwiseError, match="padded token ids"):
         NTXent(model)([{"input_ids": torch.ones(2, 3).long()}] * 2)
+
+
+def test_the_settings_are_those_of_the_model_card() -> None:
+    usual = {
+        "temperature": 0.05,
+        "similarity": "cosine",
+        "form": "simclr",
+        "weighting": "none",
+        "head": "none",
+        "mask": "text",
+        "weighted": False,
+        "normalize_weights": False,
+        "gather": True,
+        "mini_batch_size": None,
+    }
+    assert Contrast(toy_encoder()).get_config_dict() == usual
+    changed: dict[str, Any] = {
+        "temperature": 0.5,
+        "similarity": "dot",
+        "form": "forward",
+        "weighting": "inside",
+        "mask": "none",
+        "weighted": True,
+        "normalize_weights": True,
+        "gather": False,
+        "mini_batch_size": 7,
+    }
+    found = Contrast(toy_encoder(), head="mlp", **changed).get_config_dict()
+    assert {**found, "head": None} == {**changed, "head": None}
+    assert found["head"] not in ("none", "NoneType")
+
+
+@pytest.mark.parametrize(
+    ("option", "choices"),
+    [
+        ("form", "simclr, symmetric, forward"),
+        ("similarity", "cosine, dot"),
+        ("weighting", "outside, inside, none"),
+        ("mask", "text, none"),
+    ],
+)
+def test_a_choice_that_is_none_is_said_with_those_there_are(option: str, choices: str) -> None:
+    wrong: dict[str, Any] = {option: "sideways"}
+    with pytest.raises(TurnwiseError) as error:
+        Contrast(toy_encoder(), **wrong)
+    assert error.value.problem == f"{option} cannot be 'sideways'"
+    assert error.value.mend == f"choose one of {choices}"
+
+
+@pytest.mark.parametrize("temperature", [0, -0.1])
+def test_a_temperature_is_above_0(temperature: float) -> None:
+    with pytest.raises(TurnwiseError) as error:
+        Contrast(toy_encoder(), temperature=temperature)
+    assert error.value.problem == f"the temperature cannot be {temperature}"
+    assert error.value.mend == "give a number above 0, such as 0.05"
