@@ -9,7 +9,6 @@ Usage: python -m studies.service.load EXPORTED_MODEL --work FOLDER [--seconds 40
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import multiprocessing
 import os
@@ -104,7 +103,6 @@ def main() -> None:
         "service_texts_per_second": 8 * full["requests_per_second"],
         "service_cores": used,
         "ratio_without_accounting": 8 * full["requests_per_second"] / float(np.median(ideal)),
-        "infinity_emb": "installed" if importlib.util.find_spec("infinity_emb") else "not installed",
         **{
             f"{name}_{key}": run[key]
             for name, run in (("full", full), ("half", half), ("single", single))

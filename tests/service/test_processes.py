@@ -142,6 +142,24 @@ def test_workers_that_cannot_start_end_the_service(folder: Path) -> None:
     assert '"event":"not started"' in done.stdout + done.stderr
 
 
+def test_sighup_replaces_workers_one_after_another_and_serves_meanwhile(folder: Path) -> None:
+    config, address = write_config(folder, workers=2, limits={"drain_seconds": 0})
+    with running(config, address) as process:
+        before = set(worker_processes(process.pid))
+        process.send_signal(signal.SIGHUP)
+        deadline = time.monotonic() + 120
+        cut = 0  # A connection that a worker had not accepted yet when it stopped listening.
+        while before & set(worker_processes(process.pid)) and time.monotonic() < deadline:
+            try:
+                assert embed(address).status_code == 200
+            except httpx.TransportError:
+                cut += 1
+        assert cut <= 2
+        after = set(worker_processes(process.pid))
+        assert len(after) == 2
+        assert not before & after
+
+
 def test_sigterm_ends_all_workers(folder: Path) -> None:
     config, address = write_config(folder, workers=2, limits={"drain_seconds": 0})
     with running(config, address) as process:

@@ -8,6 +8,7 @@ import socket
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -119,16 +120,22 @@ def _bound(host: str, port: int) -> socket.socket:
     return found
 
 
-def _work(held: socket.socket) -> None:
+def _work(held: socket.socket, ready: Connection) -> None:
     """What a worker process does."""
     listening = _bound(*held.getsockname()[:2]) if SPREADS else held
-    _run(_settings(load_config(Path(os.environ[CONFIG]))), listening)
+    _run(_settings(load_config(Path(os.environ[CONFIG]))), listening, on_ready=lambda: ready.send("ready"))
 
 
-def _run(settings: uvicorn.Config, *listening: socket.socket) -> None:
+def _run(settings: uvicorn.Config, *listening: socket.socket, on_ready: Callable[[], None] = lambda: None) -> None:
     import uvicorn
 
-    server = uvicorn.Server(settings)
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if self.started:
+                on_ready()
+
+    server = Server(settings)
     with suppress(KeyboardInterrupt):
         server.run(list(listening) or None)
     if not server.started:

@@ -15,7 +15,8 @@ import signal
 import socket
 import time
 from collections.abc import Callable
-from multiprocessing.connection import wait
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import FrameType
 
@@ -34,14 +35,21 @@ FAILED_TO_START = 3
 LEAST_LIFE, PAUSE = 5.0, 1.0
 """Who lives for less is replaced after a pause, in seconds: else a fault would start processes without end."""
 _log = logging.getLogger("turnwise.service")
-Work = Callable[[socket.socket], None]
+Work = Callable[[socket.socket, Connection], None]
+
+
+@dataclass(frozen=True)
+class _Worker:
+    process: BaseProcess
+    ready: Connection
+    began: float
 
 
 class Supervisor:
     """Keeps so many workers running until it is told to stop.
 
     Args:
-        work: What a worker does, a function of a module.
+        work: What a worker does, a function of a module; it sends something when it serves.
         held: The socket that holds the port.
         count: How many.
     """
@@ -52,50 +60,73 @@ class Supervisor:
         os.environ.setdefault("MALLOC_ARENA_MAX", "2")
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(list(PRELOADED))
-        self._workers: dict[int, tuple[BaseProcess, float]] = {}
+        self._workers: dict[int, _Worker] = {}
         self._first: set[int] = set()
+        self._retired: set[int] = set()
+        self._wishes, self._wish = self._context.Pipe(duplex=False)
         self._stopping = False
 
     def run(self) -> int:
         """Until all workers have ended; the exit code."""
         handlers = {number: signal.signal(number, self._stop) for number in (signal.SIGTERM, signal.SIGINT)}
+        handlers[signal.SIGHUP] = signal.signal(signal.SIGHUP, lambda *_: self._wish.send("renew"))
         try:
             self._first = {self._start() for _ in range(self._count)}
             code = 0
             while self._workers:
-                for sentinel in wait(list(self._workers)):
-                    assert isinstance(sentinel, int)
-                    code = max(code, self._ended(sentinel))
+                for woken in wait([*self._workers, self._wishes]):
+                    if isinstance(woken, int):
+                        code = max(code, self._ended(woken))
+                    else:
+                        self._wishes.recv()
+                        self._renew()
             return code
         finally:
             for number, handler in handlers.items():
                 signal.signal(number, handler)
 
     def _start(self) -> int:
-        worker = self._context.Process(target=self._work, args=(self._held,), name="turnwise-worker")
-        worker.start()
-        self._workers[worker.sentinel] = (worker, time.monotonic())
+        ready, tell = self._context.Pipe(duplex=False)
+        process = self._context.Process(target=self._work, args=(self._held, tell), name="turnwise-worker")
+        process.start()
+        tell.close()
+        self._workers[process.sentinel] = _Worker(process, ready, time.monotonic())
         if self._stopping:  # The signal came while it started.
-            worker.terminate()
-        return worker.sentinel
+            process.terminate()
+        return process.sentinel
+
+    def _renew(self) -> None:
+        """Replace workers one after another, each when its successor serves."""
+        for sentinel, old in list(self._workers.items()):
+            new = self._workers[self._start()]
+            wait([new.ready, new.process.sentinel])
+            if not new.ready.poll() or self._stopping:  # It ended instead: the old ones go on.
+                return
+            self._retired.add(sentinel)
+            old.process.terminate()
 
     def _stop(self, _number: int, _frame: FrameType | None) -> None:
         """Pass it on: each worker finishes what it has begun."""
         self._stopping = True
-        for worker, _ in list(self._workers.values()):
-            worker.terminate()
+        for worker in list(self._workers.values()):
+            worker.process.terminate()
 
     def _ended(self, sentinel: int) -> int:
         """Replace a worker that ended, unless all shall; the exit code for that."""
-        worker, began = self._workers.pop(sentinel)
-        worker.join()
-        if worker.exitcode == FAILED_TO_START and sentinel in self._first:
+        worker = self._workers.pop(sentinel)
+        process = worker.process
+        process.join()
+        worker.ready.close()
+        if sentinel in self._retired or len(self._workers) >= self._count:
+            self._retired.discard(sentinel)
+            return 0
+        if process.exitcode == FAILED_TO_START and sentinel in self._first:
             # What is wrong is wrong for all, and has been said. Later it may pass: a model is just being replaced.
             self._stop(signal.SIGTERM, None)
             return FAILED_TO_START
         if not self._stopping:
-            _log.error("worker ended", extra={"pid": worker.pid, "code": worker.exitcode})
-            time.sleep(PAUSE if time.monotonic() - began < LEAST_LIFE else 0)
+            _log.error("worker ended", extra={"pid": process.pid, "code": process.exitcode})
+            time.sleep(PAUSE if time.monotonic() - worker.began < LEAST_LIFE else 0)
         if not self._stopping:
             self._start()
         return 0
