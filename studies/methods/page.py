@@ -20,8 +20,9 @@ def main() -> None:
     folders = {"start": STUDIES / "baselines" / "all-MiniLM-L6-v2", **{name: RESULTS / name for name in METHODS}}
     found = {name: as_used(result) for name, folder in folders.items() if (result := read_results(folder))}
     start = found["start"]
+    rows = {title: names for title, names in ROWS.items() if names[0] in found[METHODS[0]].tasks}
     columns = {name: (result, start) for name, result in found.items() if name != "start"}
-    put_tables(PAGE, scores_table(found, ROWS), ["**Differences to the start**"], differences_table(columns, ROWS))
+    put_tables(PAGE, scores_table(found, rows), ["**Differences to the start**"], differences_table(columns, rows))
 
 
 if __name__ == "__main__":
