@@ -113,6 +113,14 @@ def test_in_8_bits_vectors_point_the_same_way(encoder_folder: Path, tmp_path: Pa
     assert exported.fingerprint != original.fingerprint
 
 
+def test_any_number_of_threads_computes_the_same(encoder_folder: Path, tmp_path: Path) -> None:
+    export_model(encoder_folder, tmp_path / "out")
+    one, three = (OnnxEncoder(tmp_path / "out", threads=threads, batch_size=2) for threads in (1, 3))
+    texts = [*TEXTS, *(text + " please" for text in TEXTS)]
+    assert three.encode(texts) == pytest.approx(one.encode(texts), abs=1e-6)
+    assert three.encode(texts[:1]) == pytest.approx(one.encode(texts[:1]), abs=1e-6)
+
+
 def test_in_8_bits_a_vector_does_not_depend_on_its_company(encoder_folder: Path, tmp_path: Path) -> None:
     export_model(encoder_folder, tmp_path / "out", int8=True)
     exported = load_encoder(tmp_path / "out")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal
 
@@ -58,6 +60,11 @@ def exported_kind(folder: Path) -> Literal["encoder", "scorer"] | None:
     return read_spec(folder).kind if (folder / SPEC).exists() else None
 
 
+def _cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def read_spec(folder: Path) -> ExportSpec:
     """The description in an exported folder."""
     path = folder / SPEC
@@ -79,7 +86,10 @@ class _Session:
 
         self.spec = read_spec(folder)
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads or 0
+        # Threads take batches of their own: two that share one batch of short texts do 1.4 times the work of one.
+        options.intra_op_num_threads = 1
+        self._threads = threads or _cores()
+        self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
         try:
             self._graph = onnxruntime.InferenceSession(str(folder / GRAPH), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime has a class of its own for each thing that can be wrong with a file.
@@ -104,10 +114,14 @@ class _Session:
         )
         sizes = np.array([len(ids) for ids in tokens["input_ids"]])
         order = np.argsort(-sizes, kind="stable")
-        pieces = [
-            self._graph.run([output], self._batch(tokens, order[start : start + batch_size]))[0]
-            for start in range(0, len(order), batch_size)
-        ]
+        size = min(batch_size, -(-len(order) // self._threads))
+        batches = [order[start : start + size] for start in range(0, len(order), size)]
+
+        def compute(rows: npt.NDArray[np.int64]) -> Vectors:
+            found: Vectors = self._graph.run([output], self._batch(tokens, rows))[0]
+            return found
+
+        pieces = list(self._pool.map(compute, batches) if self._pool else map(compute, batches))
         found: Vectors = np.concatenate(pieces).astype(np.float32)
         return found[np.argsort(order, kind="stable")]
 
