@@ -160,6 +160,20 @@ def test_sighup_replaces_workers_one_after_another_and_serves_meanwhile(folder: 
         assert not before & after
 
 
+def test_a_successor_that_cannot_start_leaves_the_old_workers(folder: Path) -> None:
+    config, address = write_config(folder, workers=2, limits={"drain_seconds": 0})
+    with running(config, address) as process:
+        before = set(worker_processes(process.pid))
+        config.write_text(config.read_text().replace("path: model", "path: ."))
+        process.send_signal(signal.SIGHUP)
+        deadline = time.monotonic() + 120
+        while '"event":"not started"' not in (folder / "log").read_text() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        time.sleep(1)
+        assert set(worker_processes(process.pid)) == before
+        assert embed(address).status_code == 200
+
+
 def test_sigterm_ends_all_workers(folder: Path) -> None:
     config, address = write_config(folder, workers=2, limits={"drain_seconds": 0})
     with running(config, address) as process:

@@ -44,6 +44,14 @@ class _Worker:
     ready: Connection
     began: float
 
+    def serves(self) -> bool:
+        """Wait until it serves, or has ended instead."""
+        try:
+            self.ready.recv()
+        except EOFError:
+            return False
+        return True
+
 
 class Supervisor:
     """Keeps so many workers running until it is told to stop.
@@ -98,9 +106,7 @@ class Supervisor:
     def _renew(self) -> None:
         """Replace workers one after another, each when its successor serves."""
         for sentinel, old in list(self._workers.items()):
-            new = self._workers[self._start()]
-            wait([new.ready, new.process.sentinel])
-            if not new.ready.poll() or self._stopping:  # It ended instead: the old ones go on.
+            if not self._workers[self._start()].serves() or self._stopping:  # The old ones go on.
                 return
             self._retired.add(sentinel)
             old.process.terminate()
@@ -117,10 +123,12 @@ class Supervisor:
         process = worker.process
         process.join()
         worker.ready.close()
-        if sentinel in self._retired or len(self._workers) >= self._count:
-            self._retired.discard(sentinel)
+        first, retired = sentinel in self._first, sentinel in self._retired
+        self._first.discard(sentinel)  # The number comes again.
+        self._retired.discard(sentinel)
+        if retired or len(self._workers) >= self._count:
             return 0
-        if process.exitcode == FAILED_TO_START and sentinel in self._first:
+        if process.exitcode == FAILED_TO_START and first:
             # What is wrong is wrong for all, and has been said. Later it may pass: a model is just being replaced.
             self._stop(signal.SIGTERM, None)
             return FAILED_TO_START
