@@ -160,10 +160,16 @@ def main() -> None:
         alive = httpx.get(f"{address}/health/ready").status_code == 200
     print(dict(statuses), f"schemathesis: {code}", f"alive: {alive}", *problems[:20], said if code else "", sep="\n")
     if not given.dry:
-        details = {"statuses": dict(statuses), "problems": problems, "schemathesis_exit": code, "schemathesis": said}
+        details = {
+            "statuses": dict(statuses),
+            "problems": problems[:20],
+            "schemathesis_exit": code,
+            "schemathesis": said,
+        }
         save("fuzz", details | {"alive_after": alive})
         fives = sum(count for status, count in statuses.items() if status >= 500)
-        record("service", {"fuzz_requests": sum(statuses.values()), "fuzz_5xx": fives})
+        figures = {"fuzz_requests": sum(statuses.values()), "fuzz_5xx": fives, "fuzz_problems": len(problems)}
+        record("service", {**figures, "schemathesis_failed": float(code != 0)})
 
 
 if __name__ == "__main__":

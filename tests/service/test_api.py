@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import json
+import re
 import time
 
 import numpy as np
@@ -118,6 +120,26 @@ def test_examples_are_added_used_and_removed(client: TestClient) -> None:
     none_left = client.post("/v1/intents/examples/remove", json={"intents": ["lost card", "balance"]})
     assert (none_left.status_code, none_left.json()["error"]["code"]) == (409, "impossible_change")
     assert {row["intent"] for row in client.get("/v1/intents").json()["intents"]} == {"lost card", "balance"}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "place"),
+    [
+        ("/v1/embeddings", {"model": "toy", "input": 3}, "input"),
+        ("/v1/embeddings", {"model": "toy", "input": [None]}, "input"),
+        ("/v1/intents", {"messages": ["fine", 4]}, "messages.1"),
+        ("/v1/intents/examples", {"examples": [{"message": "\n", "intent": "x"}]}, "examples.0.message"),
+        ("/v1/replies", {"context": ["a"], "\ud800 (0x7f)": 1}, None),
+    ],
+)
+def test_a_wrong_place_is_named_without_the_inside(
+    client: TestClient, path: str, body: dict[str, object], place: str | None
+) -> None:
+    answer = client.post(path, content=json.dumps(body), headers={"Content-Type": "application/json"})
+    assert answer.status_code in (400, 422)
+    found = answer.json()["error"]["param"]
+    assert found == place or (found or "").startswith(f"{place}.")
+    assert not re.search(r"function|0x|\[|\(", answer.text)
 
 
 def test_a_search_whose_version_goes_meanwhile_is_repeated(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -30,6 +31,8 @@ __all__ = ["create_app"]
 
 LOOK_FOR_RELOAD = 1.0
 DESCRIPTION = "Dialogue embeddings, intents with an honest out-of-scope, reply suggestion and re-ranking."
+_NAME = re.compile(r"(?!str$|list$)[A-Za-z0-9_]{1,64}")
+"""A field or a place in a list, and no kind of value."""
 _log = logging.getLogger("turnwise.service")
 
 
@@ -130,8 +133,8 @@ def _handle_errors(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
-        # A client names fields as it likes, even in halves of characters.
-        place = ".".join(str(part) for part in first["loc"] if part != "body").encode("utf-8", "replace").decode()
+        # Clients name fields as they like, and pydantic puts its own functions into the place: neither goes out.
+        place = ".".join(str(part) for part in first["loc"] if part != "body" and _NAME.fullmatch(str(part)))
         return error_response(RefusedError(422, str(first["type"]), str(first["msg"]), param=place[:200] or None))
 
     @app.exception_handler(HTTPException)

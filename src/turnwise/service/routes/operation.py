@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse
 
 from turnwise import __version__
 from turnwise.service.errors import RefusedError
@@ -52,7 +53,7 @@ async def info(request: Request, using: Using) -> Response:
     return json_answer(found)
 
 
-@router.get("/metrics", dependencies=[needs("metrics")])
+@router.get("/metrics", dependencies=[needs("metrics")], response_class=PlainTextResponse)
 async def metrics(request: Request) -> Response:
     """Measurements for Prometheus."""
     return Response(request.app.state.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
