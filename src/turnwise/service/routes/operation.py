@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import PlainTextResponse
 
 from turnwise import __version__
 from turnwise.service.errors import RefusedError
@@ -53,7 +52,12 @@ async def info(request: Request, using: Using) -> Response:
     return json_answer(found)
 
 
-@router.get("/metrics", dependencies=[needs("metrics")], response_class=PlainTextResponse)
+@router.get(
+    "/metrics",
+    dependencies=[needs("metrics")],
+    response_class=Response,  # So that only the answer is text, and its errors stay JSON.
+    responses={200: {"content": {"text/plain": {}}}},
+)
 async def metrics(request: Request) -> Response:
     """Measurements for Prometheus."""
     return Response(request.app.state.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
