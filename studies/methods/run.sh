@@ -17,3 +17,4 @@ have mge_cost_ratio || python -m studies.methods.matching_cost "$start" "$corpus
 python -m studies.methods.arms "$MODELS"
 have compression.snips.tagger.weight || python -m studies.methods.compression runs/methods/tadse "$pipeline"
 python -m studies.methods.figures
+python -m studies.methods.page

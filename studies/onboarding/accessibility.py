@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 from studies.figures import record
+from studies.onboarding.code_blocks import ROOT
 
-ROOT = Path(__file__).parents[2]
 TESTS = ["tests/service/test_page.py", "tests/cli/test_report_page.py", "tests/cli/test_inspect_page.py"]
 
 

@@ -18,8 +18,8 @@ from collections import Counter
 from pathlib import Path
 
 from studies.figures import record
+from studies.onboarding.code_blocks import ROOT
 
-ROOT = Path(__file__).parents[2]
 RESULTS = Path(__file__).parent / "results" / "mutants.json"
 FILES = {
     "src/turnwise/objectives/contrast.py": ["tests/objectives/test_values.py", "tests/objectives/test_properties.py"],

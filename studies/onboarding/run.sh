@@ -3,3 +3,4 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 python -m studies.onboarding.mistakes
+python -m studies.onboarding.accessibility

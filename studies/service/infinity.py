@@ -11,15 +11,13 @@ from __future__ import annotations
 import argparse
 import os
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
 import numpy as np
 
-from studies.service.lab import free_port, prepare, save, service
+from studies.service.lab import free_port, prepare, save, service, wait_ready
 from studies.service.load import generate
 
 ROUNDS, SECONDS = 3, 8.0
@@ -34,13 +32,7 @@ def infinity(executable: Path, start: Path) -> Iterator[str]:
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}"
     try:
-        deadline = time.monotonic() + 120
-        while time.monotonic() < deadline:
-            try:
-                if httpx.get(f"{address}/health", timeout=2).status_code == 200:
-                    break
-            except httpx.TransportError:
-                time.sleep(0.5)
+        wait_ready(address, 120, "/health")
         yield address
     finally:
         process.terminate()

@@ -110,12 +110,12 @@ def client(address: str, **options: Any) -> httpx.Client:
     return httpx.Client(base_url=address, headers={"Authorization": f"Bearer {ADMIN}"}, timeout=30, **options)
 
 
-def wait_ready(address: str, seconds: float = 600) -> float:
+def wait_ready(address: str, seconds: float = 600, path: str = "/health/ready") -> float:
     """Until it is ready; how long that took."""
     began = time.monotonic()
     while time.monotonic() - began < seconds:
         try:
-            if httpx.get(f"{address}/health/ready", timeout=2).status_code == 200:
+            if httpx.get(f"{address}{path}", timeout=2).status_code == 200:
                 return time.monotonic() - began
         except httpx.TransportError:
             pass

@@ -54,14 +54,15 @@ def export_model(
     partial = out / ".partial"
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
-    texts = calibration or calibration_texts()
-    batches = calibration_batches(tokenizer, spec.inputs, spec.max_length, texts, pairs=spec.kind == "scorer")
     if int8:
+        texts = calibration or calibration_texts()
+        batches = calibration_batches(tokenizer, spec.inputs, spec.max_length, texts, pairs=spec.kind == "scorer")
         smooth(graph, batches)
-    _write_graph(graph, spec, partial / GRAPH)
-    if int8:
+        _write_graph(graph, spec, partial / GRAPH)
         with _quietly():
             quantize(partial / GRAPH, batches)
+    else:
+        _write_graph(graph, spec, partial / GRAPH)
     tokenizer.save_pretrained(str(partial))
     if (folder / CONTEXT).exists():
         shutil.copyfile(folder / CONTEXT, partial / CONTEXT)

@@ -91,12 +91,13 @@ class LiveReplies:
         """The replies that fit a context best, and the version of the index that they come from."""
         index = self.index
         try:
-            return index.version.number, index.suggest(context, k, mode=mode, where=where)
+            found = index.suggest(context, k, mode=mode, where=where)
         except RuntimeError as error:  # What LanceDB raises when files of a version go while it is searched.
             _log.warning("search repeated", extra={"trace": trace_of(error)})
             with self._opening:
                 index = self._index = self._open()
-            return index.version.number, index.suggest(context, k, mode=mode, where=where)
+            found = index.suggest(context, k, mode=mode, where=where)
+        return index.version.number, found
 
     @property
     def pending(self) -> int:

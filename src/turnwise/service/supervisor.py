@@ -15,7 +15,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import FrameType
@@ -38,11 +38,13 @@ _log = logging.getLogger("turnwise.service")
 Work = Callable[[socket.socket, Connection], None]
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Worker:
     process: BaseProcess
     ready: Connection
-    began: float
+    first: bool
+    began: float = field(default_factory=time.monotonic)
+    retired: bool = False
 
     def serves(self) -> bool:
         """Wait until it serves, or has ended instead."""
@@ -69,8 +71,6 @@ class Supervisor:
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(list(PRELOADED))
         self._workers: dict[int, _Worker] = {}
-        self._first: set[int] = set()
-        self._retired: set[int] = set()
         self._wishes, self._wish = self._context.Pipe(duplex=False)
         self._stopping = False
 
@@ -79,7 +79,8 @@ class Supervisor:
         handlers = {number: signal.signal(number, self._stop) for number in (signal.SIGTERM, signal.SIGINT)}
         handlers[signal.SIGHUP] = signal.signal(signal.SIGHUP, lambda *_: self._wish.send("renew"))
         try:
-            self._first = {self._start() for _ in range(self._count)}
+            for _ in range(self._count):
+                self._start(first=True)
             code = 0
             while self._workers:
                 for woken in wait([*self._workers, self._wishes]):
@@ -93,22 +94,22 @@ class Supervisor:
             for number, handler in handlers.items():
                 signal.signal(number, handler)
 
-    def _start(self) -> int:
+    def _start(self, *, first: bool = False) -> _Worker:
         ready, tell = self._context.Pipe(duplex=False)
         process = self._context.Process(target=self._work, args=(self._held, tell), name="turnwise-worker")
         process.start()
         tell.close()
-        self._workers[process.sentinel] = _Worker(process, ready, time.monotonic())
+        worker = self._workers[process.sentinel] = _Worker(process, ready, first)
         if self._stopping:  # The signal came while it started.
             process.terminate()
-        return process.sentinel
+        return worker
 
     def _renew(self) -> None:
         """Replace workers one after another, each when its successor serves."""
-        for sentinel, old in list(self._workers.items()):
-            if not self._workers[self._start()].serves() or self._stopping:  # The old ones go on.
+        for old in list(self._workers.values()):
+            if not self._start().serves() or self._stopping:  # The old ones go on.
                 return
-            self._retired.add(sentinel)
+            old.retired = True
             old.process.terminate()
 
     def _stop(self, _number: int, _frame: FrameType | None) -> None:
@@ -123,12 +124,9 @@ class Supervisor:
         process = worker.process
         process.join()
         worker.ready.close()
-        first, retired = sentinel in self._first, sentinel in self._retired
-        self._first.discard(sentinel)  # The number comes again.
-        self._retired.discard(sentinel)
-        if retired or len(self._workers) >= self._count:
+        if worker.retired or len(self._workers) >= self._count:
             return 0
-        if process.exitcode == FAILED_TO_START and first:
+        if process.exitcode == FAILED_TO_START and worker.first:
             # What is wrong is wrong for all, and has been said. Later it may pass: a model is just being replaced.
             self._stop(signal.SIGTERM, None)
             return FAILED_TO_START
