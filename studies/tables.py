@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from studies.baselines.figures import INTENTS, PROBES, SCORES
@@ -46,13 +47,20 @@ def _head(titles: Iterable[str]) -> list[str]:
     return ["| | " + " | ".join(titles) + " |", "|---" * (len(titles) + 1) + "|"]
 
 
-def scores_table(runs: Mapping[str, RunResult], rows: Rows) -> list[str]:
-    """A column a run."""
+def scores_table(runs: Mapping[str, Sequence[RunResult]], rows: Rows) -> list[str]:
+    """A column a model: its score, or the mean of its seeds ± their standard deviation."""
     lines = _head(runs)
     for title, names in rows.items():
-        parts = [_only(result, names) for result in runs.values()]
-        lines.append(f"| {title} | " + " | ".join(f"{_mean(one, names):.1f}" if one else "" for one in parts) + " |")
+        lines.append(f"| {title} | " + " | ".join(_score(seeds, names) for seeds in runs.values()) + " |")
     return lines
+
+
+def _score(seeds: Sequence[RunResult], names: tuple[str, ...]) -> str:
+    scores = [_mean(part, names) for seed in seeds if (part := _only(seed, names)) is not None]
+    if not scores:
+        return ""
+    spread = f" ± {statistics.stdev(scores):.1f}" if len(scores) > 1 else ""
+    return f"{statistics.fmean(scores):.1f}{spread}"
 
 
 def differences_table(columns: Mapping[str, tuple[RunResult, RunResult]], rows: Rows) -> list[str]:

@@ -41,7 +41,8 @@ def main() -> None:
     found = runs()
     (_, ours), *others = found.items()
     columns = {f"over {name}": (ours, other) for name, other in others}
-    put_tables(PAGE, scores_table(found, ALL_ROWS), ["**Differences**"], differences_table(columns, ALL_ROWS))
+    scores = scores_table({name: [result] for name, result in found.items()}, ALL_ROWS)
+    put_tables(PAGE, scores, ["**Differences**"], differences_table(columns, ALL_ROWS))
 
 
 if __name__ == "__main__":

@@ -31,10 +31,15 @@ def all_scores(result: RunResult) -> dict[str, float]:
     return scores_of(as_used(result))
 
 
+def finished_seeds(method: str) -> list[Path]:
+    """The results of the seeds of a method that are finished, the first seed first."""
+    names = [method, *[f"{method}-seed{seed}" for seed in range(1, SEEDS.get(method, 1))]]
+    return [RESULTS / name for name in names if (RESULTS / name / "done.json").exists()]
+
+
 def method_figures(method: str) -> dict[str, float]:
     """The means over the seeds of a method that are finished."""
-    names = [method, *[f"{method}-seed{seed}" for seed in range(1, SEEDS.get(method, 1))]]
-    folders = [RESULTS / name for name in names if (RESULTS / name / "done.json").exists()]
+    folders = finished_seeds(method)
     found = [all_scores(result) for folder in folders if (result := read_results(folder)) is not None]
     if not found:
         return {}

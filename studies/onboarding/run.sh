@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
-# What a newcomer meets. Usage: studies/onboarding/run.sh
+# What a newcomer meets. Usage: MODELS=FOLDER studies/onboarding/run.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+python -m studies.onboarding.install
+python -m studies.onboarding.tutorial "$MODELS/all-MiniLM-L6-v2" --pictures docs/images
+python -m studies.onboarding.code_blocks
 python -m studies.onboarding.mistakes
 python -m studies.onboarding.accessibility
+python -m studies.onboarding.mutants

@@ -1,9 +1,10 @@
 """The tutorial as a newcomer does it: every block of docs/tutorial.md, in order; records how long it takes.
 
-Usage: python -m studies.onboarding.tutorial START_MODEL [--log FILE]
+Usage: python -m studies.onboarding.tutorial START_MODEL [--log FILE] [--pictures FOLDER]
 
-Commands come from the page itself, so page and study cannot drift. What each one prints goes to the log, to be shown
-on the page. Time that a person spends reading and typing is not in it.
+Commands come from the page itself, so page and study cannot drift; they run in a new virtual environment that holds
+what the page's own `pip install` puts there. What each one prints goes to the log, to be shown on the page.
+The installation is timed by `install.py`; time that a person spends reading and typing is in neither.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import argparse
 import os
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 import urllib.error
@@ -23,6 +23,8 @@ from typing import IO
 
 from studies.figures import record
 from studies.onboarding.code_blocks import ROOT, Block, blocks, commands
+from studies.onboarding.install import Environment
+from studies.onboarding.pictures import take_pictures
 
 PAGE = ROOT / "docs" / "tutorial.md"
 START = "all-MiniLM-L6-v2"
@@ -41,16 +43,16 @@ class Newcomer:
 
     place: Path
     log: IO[str]
+    installed: Environment
     address: str = field(default_factory=lambda: f"127.0.0.1:{free_port()}")
     seconds: list[tuple[str, float]] = field(default_factory=list)
     service: subprocess.Popen[bytes] | None = None
 
     @property
     def environment(self) -> dict[str, str]:
-        """The commands of the Python that runs this, and the project's own studies."""
-        paths = [str(ROOT / "src"), str(ROOT)]
-        tools = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-        return {**os.environ, "PATH": tools, "PYTHONPATH": ":".join(paths), "COLUMNS": "100"}
+        """The commands of the new environment; of the clone only its studies, one of which writes the shop's chats."""
+        tools = f"{self.installed.python.parent}:{os.environ['PATH']}"
+        return {**os.environ, "PATH": tools, "PYTHONPATH": str(ROOT), "COLUMNS": "100"}
 
     def do(self, block: Block) -> None:
         """Write, run or ask what a block holds."""
@@ -59,12 +61,14 @@ class Newcomer:
             port = self.address.rpartition(":")[2]
             (self.place / block.title).write_text(body.replace("port: 8000", f"port: {port}"), encoding="utf-8")
         elif block.kind == "python":
-            self.timed("python", [sys.executable, "-c", body])
+            self.timed("python", ["python", "-c", body])
         elif block.kind == "console":
             for command in commands(block):
                 if command.text.startswith("turnwise serve service.yaml") and "--check" not in command.text:
                     self.serve(command.text)
-                elif not command.text.startswith("pip "):
+                elif command.text.startswith("pip install "):
+                    self.installed.install(command.text.partition("turnwise")[2].strip("'"))
+                else:
                     self.timed(command.text, ["bash", "-euo", "pipefail", "-c", command.text])
 
     def timed(self, name: str, command: list[str]) -> None:
@@ -100,14 +104,17 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("start", type=Path, help="the folder of the model to start from")
     parser.add_argument("--log", type=Path, help="where what is printed goes")
+    parser.add_argument("--pictures", type=Path, help="the folder for pictures of the pages that it makes")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, (given.log or Path(os.devnull)).open("w", encoding="utf-8") as log:
-        newcomer = Newcomer(Path(folder), log)
+        newcomer = Newcomer(Path(folder), log, Environment(Path(folder) / "environment"))
         (Path(folder) / START).symlink_to(given.start.resolve())
         try:
             for block in blocks(PAGE):
-                if not block.reason:
+                if block.reason in ("", "needs the network"):
                     newcomer.do(block)
+            if given.pictures:
+                take_pictures(newcomer.place, newcomer.address, given.pictures)
         finally:
             if newcomer.service is not None:
                 newcomer.service.terminate()

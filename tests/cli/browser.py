@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 CHROMIUM = [
     "--no-sandbox",
@@ -20,20 +20,28 @@ CHROMIUM = [
 
 
 @contextmanager
-def opened(path: Path, width: int) -> Iterator[tuple[Any, list[str]]]:
-    """The page, and a list that fills with console messages, errors and requests to anywhere."""
+def opened(
+    where: Path | str, width: int, scheme: Literal["light", "dark"] = "light"
+) -> Iterator[tuple[Any, list[str]]]:
+    """A page (a file or an address), and a list that fills with console messages, errors and requests to elsewhere."""
     from playwright.sync_api import sync_playwright
 
     browser_path = shutil.which("chromium")
     assert browser_path, "install Debian's chromium"
     problems: list[str] = []
+    address = where.as_uri() if isinstance(where, Path) else where
+
+    def note_elsewhere(asked: Any) -> None:
+        if asked.url.startswith("http") and not asked.url.startswith(address):
+            problems.append(asked.url)
+
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path, args=CHROMIUM)
-        page = browser.new_page(viewport={"width": width, "height": 900})
+        page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
         page.on("console", lambda message: problems.append(message.text))
         page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("request", lambda request: problems.append(request.url) if request.url.startswith("http") else None)
-        page.goto(path.as_uri())
+        page.on("request", note_elsewhere)
+        page.goto(address)
         yield page, problems
         browser.close()
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import pytest
 
-from tests.cli.browser import CHROMIUM, overflow, serious_violations
+from tests.cli.browser import opened, overflow, serious_violations
 from tests.service.toy import (
     KEYS,
     HeadedEncoder,
@@ -25,27 +24,6 @@ from turnwise.service.app import create_app
 pytestmark = pytest.mark.slow
 
 
-@contextmanager
-def visited(address: str, width: int, scheme: str = "light") -> Iterator[tuple[Any, list[str]]]:
-    """The page, and what the browser complains of or loads from elsewhere."""
-    import shutil
-
-    from playwright.sync_api import sync_playwright
-
-    browser_path = shutil.which("chromium")
-    assert browser_path, "install Debian's chromium"
-    problems: list[str] = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=browser_path, args=CHROMIUM)
-        page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        page.on("console", lambda message: problems.append(message.text))
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("request", lambda asked: problems.append(asked.url) if not asked.url.startswith(address) else None)
-        page.goto(address)
-        yield page, problems
-        browser.close()
-
-
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder: Path = tmp_path_factory.mktemp("page")
@@ -56,8 +34,10 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
-def test_a_conversation_by_keyboard_alone(address: str, width: int, scheme: str, tmp_path: Path) -> None:
-    with visited(address, width, scheme) as (page, problems):
+def test_a_conversation_by_keyboard_alone(
+    address: str, width: int, scheme: Literal["light", "dark"], tmp_path: Path
+) -> None:
+    with opened(address, width, scheme) as (page, problems):
         page.get_by_text("Model toy, 32 dimensions").wait_for()
         assert serious_violations(page) == []
         page.keyboard.press("Tab")
@@ -85,7 +65,7 @@ def test_a_conversation_by_keyboard_alone(address: str, width: int, scheme: str,
 
 
 def test_what_users_type_is_never_html(address: str) -> None:
-    with visited(address, 1200) as (page, problems):
+    with opened(address, 1200) as (page, problems):
         page.get_by_text("Model toy").wait_for()
         page.locator("#conversation").fill("<img src=x onerror=alert(1)>")
         page.locator("#conversation").press("Control+Enter")
@@ -97,7 +77,7 @@ def test_what_users_type_is_never_html(address: str) -> None:
 def test_a_key_is_asked_for_and_kept_for_the_visit(tmp_path: Path) -> None:
     with (
         listening(create_app(settings(tmp_path, keys=keys()), loaders(HeadedEncoder()))) as address,
-        visited(address, 1200) as (page, _),
+        opened(address, 1200) as (page, _),
     ):
         page.locator("#key").fill(KEYS["all"])
         page.locator("#key").press("Enter")
