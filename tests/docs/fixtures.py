@@ -19,7 +19,7 @@ CHATS = [
     dialogue(2, "How do I change my address?", "Under Account, then Addresses.", "thanks", "You are welcome!"),
     dialogue(3, "The parcel is late", "could you give me the order number?", "thanks", "You are welcome!"),
 ]
-MODELS = ("my-model", "all-MiniLM-L6-v2", "path/to/all-MiniLM-L6-v2", "gte-small")
+MODELS = ("my-model", "models/turnwise-mini", "all-MiniLM-L6-v2", "path/to/all-MiniLM-L6-v2", "gte-small")
 INTENTS = {
     "track_order": ("where is", "has anyone sent", "i still wait for", "please track"),
     "return_item": ("how do i return", "i want to send back", "this is wrong, take back", "can i give back"),

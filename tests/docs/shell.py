@@ -23,6 +23,8 @@ from turnwise.corpus import read_manifest
 
 ENOUGH = 12
 ADDRESS = "127.0.0.1:8000"
+FEWER = {"900": "200", "200": "40"}
+"""How many conversations the made-up shop has, for how many on the page."""
 SMALL_TRAINING = ["--set", "stages.0.batch_size=8", "--set", "report_to=none", "--set", "bf16=false"]
 
 
@@ -83,6 +85,7 @@ class Shell:
             assert Path(words[2]).read_text(encoding="utf-8").splitlines()[: len(command.shown)] == list(command.shown)
         elif words[:2] == ["python", "-m"]:
             path = f"{ROOT}:{ROOT / 'src'}"
+            words = [FEWER.get(word, word) for word in words]
             subprocess.run([sys.executable, *words[1:]], env={**ENVIRONMENT, "PYTHONPATH": path}, check=True)
         elif words[:2] == ["turnwise", "serve"] and len(words) == 3 and not words[2].startswith("-"):
             self.serve(Path(words[2]))
@@ -108,6 +111,8 @@ class Shell:
                 place = words.index("--minutes")
                 del words[place : place + 2]
             words = [*words, "--set", "stages.0.steps=2", *SMALL_TRAINING]
+        if words[1] == "quickstart":
+            words = [*words, "--minutes", "0.02"]
         self.monkeypatch.setattr(sys, "stdin", io.StringIO(said))
         self.monkeypatch.setattr(sys, "argv", words)
         with pytest.raises(SystemExit) as stop:
@@ -124,16 +129,18 @@ class Shell:
 
     def serve(self, config: Path) -> None:
         """The service in a process of its own, on a free port, with the page's models named in its configuration."""
+        self.close()
         settings = yaml.safe_load(config.read_text(encoding="utf-8"))
         port = free_port()
-        path = settings["model"]["path"]
-        settings |= {"port": port, "model": {"path": path if Path(path).is_dir() else "my-model", "name": "model"}}
+        named, stands_in = config.parent / settings["model"]["path"], self.place / "my-model"
+        model = named if named.is_dir() else stands_in
+        settings |= {"port": port, "model": {"path": str(model.resolve()), "name": "model"}}
         config.write_text(yaml.safe_dump(settings), encoding="utf-8")
         command = [sys.executable, "-m", "turnwise.cli.main", "serve", str(config)]
         with Path("service.log").open("wb") as log:
             self.service = subprocess.Popen(command, env=ENVIRONMENT, stdout=log, stderr=log)
         self.address = f"127.0.0.1:{port}"
-        wait_ready(f"http://{self.address}", seconds=600)  # However busy the machine is.
+        wait_ready(f"http://{self.address}", self.service, seconds=600)  # However busy the machine is.
 
     def close(self) -> None:
         if self.service is not None:

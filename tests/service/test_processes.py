@@ -73,9 +73,9 @@ def write_config(folder: Path, **changes: object) -> tuple[Path, str]:
     return path, f"http://127.0.0.1:{port}"
 
 
-def wait_ready(address: str, seconds: float = 120) -> None:
+def wait_ready(address: str, process: subprocess.Popen[bytes], seconds: float = 120) -> None:
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+    while time.monotonic() < deadline and process.poll() is None:
         try:
             if httpx.get(f"{address}/health/ready", timeout=2).status_code == 200:
                 return
@@ -91,7 +91,7 @@ def running(config: Path, address: str) -> Iterator[subprocess.Popen[bytes]]:
     with (config.parent / "log").open("wb") as log:
         process = subprocess.Popen(command, env=ENVIRONMENT, stdout=log, stderr=log)
     try:
-        wait_ready(address)
+        wait_ready(address, process)
         yield process
     finally:
         process.terminate()
@@ -121,7 +121,7 @@ def test_workers_survive_a_kill_and_their_metrics_are_added_up(folder: Path) -> 
         ports = [psutil.Process(worker).net_connections() for worker in workers]
         assert all(any(found.status == "LISTEN" for found in connections) for connections in ports)
         os.kill(workers[0], signal.SIGKILL)
-        wait_ready(address)
+        wait_ready(address, process)
         assert embed(address).text == expected
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
