@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks.known_answers import Oracle, score
+from turnwise.benchmarks.baselines import lexical_tasks
 from turnwise.benchmarks.own_data import intent_tasks, read_labelled_messages, reply_tasks
 from turnwise.corpus import convert, find_logs
 from turnwise.errors import TurnwiseError
@@ -45,6 +46,13 @@ def test_own_splits_are_kept(tmp_path: Path) -> None:
     assert [task.info.name for task in intent_tasks(path)] == ["intent-1shot-mine", "intent-5shot-mine", "knn-mine"]
 
 
+def test_no_stranger_needs_to_be_in_the_validation_part(tmp_path: Path) -> None:
+    rows = [(text, label, split) for split in ("train", "dev", "test") for text, label in messages(split)]
+    strangers = [(f"stranger key{n + 100}", "oos", "test") for n in range(60)]
+    tasks = intent_tasks(write_csv(tmp_path / "mine.csv", [*rows, *strangers], ("text", "label", "split")))
+    assert score(tasks[-1], Oracle()) == pytest.approx(100, abs=0.5)
+
+
 def test_mistakes_name_the_line(tmp_path: Path) -> None:
     with pytest.raises(TurnwiseError, match=r"mine\.csv, line 3: no label"):
         intent_tasks(write_csv(tmp_path / "mine.csv", [("a", "b"), ("c", "")]))
@@ -56,6 +64,9 @@ def test_mistakes_name_the_line(tmp_path: Path) -> None:
         intent_tasks(write_csv(tmp_path / "mine.csv", [(f"text {n}", "same") for n in range(50)]))
     with pytest.raises(TurnwiseError, match="is no file"):
         intent_tasks(tmp_path / "nothing.csv")
+    (tmp_path / "latin.csv").write_bytes("text,label\ncafé,b\n".encode("latin-1"))
+    with pytest.raises(TurnwiseError, match=r"latin\.csv is not UTF-8"):
+        intent_tasks(tmp_path / "latin.csv")
     (tmp_path / "mine.jsonl").write_text(json.dumps({"text": "a", "label": "b"}) + "\n\n[1]\n")
     with pytest.raises(TurnwiseError, match=r"mine\.jsonl, line 3: no JSON object"):
         intent_tasks(tmp_path / "mine.jsonl")
@@ -71,6 +82,8 @@ def test_replies_of_a_dialogue_table(tmp_path: Path) -> None:
     tasks = [task for task in reply_tasks(tmp_path / "table") if not task.info.name.endswith("-heads")]
     assert [task.info.name for task in tasks] == ["select-table-next", "select-table-context3"]
     assert score(tasks[1], Oracle()) == pytest.approx(100)
+    by_words = lexical_tasks(tasks)[1].evaluate(None, 1, 0)[0]  # type: ignore[arg-type]
+    assert by_words.scores["top1"] == pytest.approx(100)  # Replies name the key of their dialogue.
     (tmp_path / "few.jsonl").write_text(json.dumps(dialogues[0]) + "\n")
     convert(find_logs([str(tmp_path / "few.jsonl")]), tmp_path / "few")
     with pytest.raises(TurnwiseError, match="fewer than 100 replies"):

@@ -25,6 +25,11 @@ def test_candidates_are_distinct_and_none_repeats_the_truth() -> None:
         assert len(example.context) >= 2
 
 
+def test_contexts_without_enough_other_replies_are_left_out() -> None:
+    assert reranking_examples(DIALOGUES[:1], 0) == []
+    assert reranking_examples([[("a", "hello"), ("b", "yes"), ("a", f"go {n % 3}")] for n in range(40)], 0) == []
+
+
 def test_both_forms_differ_in_the_planted_turn_alone() -> None:
     plain, planted = reranking_examples(DIALOGUES, 1), reranking_examples(DIALOGUES, 1, adversarial=True)
     for one, two in zip(plain, planted, strict=True):

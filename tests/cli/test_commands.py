@@ -7,12 +7,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer.main
 
 from tests.corpus.formats import json_lines, sample, turns_record
 from turnwise.cli.console import parse_mapping
-from turnwise.cli.main import main
+from turnwise.cli.main import app, main
 from turnwise.errors import TurnwiseError
 
 
@@ -177,26 +179,17 @@ def test_help_is_quick() -> None:
     assert best_of([sys.executable, "-m", "turnwise.cli.main", "--help"]) < 1.0
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["quickstart"],
-        ["convert"],
-        ["inspect"],
-        ["prepare"],
-        ["evaluate"],
-        ["compare"],
-        ["report"],
-        ["train"],
-        ["init-config"],
-        ["templates", "build"],
-        ["templates", "inspect"],
-        ["data", "list"],
-        ["data", "info"],
-        ["data", "path"],
-        ["data", "fetch"],
-    ],
-)
+def every_command() -> list[list[str]]:
+    found: list[list[str]] = []
+    waiting: list[tuple[Any, list[str]]] = [(typer.main.get_command(app), [])]
+    for command, words in waiting:
+        parts = getattr(command, "commands", {})
+        waiting += [(part, [*words, name]) for name, part in parts.items()]
+        found += [] if parts else [words]
+    return found
+
+
+@pytest.mark.parametrize("command", every_command(), ids=" ".join)
 def test_every_command_has_help_with_an_example(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: list[str]
 ) -> None:

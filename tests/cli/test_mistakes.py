@@ -141,6 +141,7 @@ MISTAKES = [
     Mistake("a service that is not configured", "serve", "turnwise serve --init > config.yaml"),
     Mistake("a misspelt setting", "serve misspelt.yaml --check", "misspelt.yaml: prot: Extra inputs"),
     Mistake("a service of models that are elsewhere", "serve elsewhere.yaml --check", "there is no folder"),
+    Mistake("a damaged run", "compare runs/damaged runs/b", "results.json holds no results"),
     Mistake("a run that there is not", "compare runs/a runs/b", "has no results.json"),
     Mistake(
         "a full disk, to one file", "inspect corpus --json full.json", "No space left on device. Mend: free some space"
@@ -178,10 +179,11 @@ def write_world(folder: Path) -> Path:
         "elsewhere.yaml": "model: {path: nowhere}\n",
         "other/notes.md": "mine",
         "half/part-00000.parquet": "PAR1",
+        "runs/damaged/results.json": "{",
         "secret.csv": "conversation_id,message\n1,hi\n",
     }
-    for name in ("nothing", "locked", "open", "other", "half"):
-        (folder / name).mkdir()
+    for name in ("nothing", "locked", "open", "other", "half", "runs/damaged"):
+        (folder / name).mkdir(parents=True)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     (folder / "utf16.csv").write_text("conversation_id,message\n1,hi\n", encoding="utf-16")

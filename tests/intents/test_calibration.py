@@ -15,38 +15,41 @@ from turnwise.intents.evaluation import micro_f1
 from turnwise.intents.head import fit_head
 from turnwise.intents.scores import prototype_scores
 
-RNG = np.random.default_rng(0)
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
 
 
-def test_the_slope_of_what_was_drawn_is_found() -> None:
-    scores = RNG.normal(size=(4000, 5)) * 0.2
+def test_the_slope_of_what_was_drawn_is_found(rng: np.random.Generator) -> None:
+    scores = rng.normal(size=(4000, 5)) * 0.2
     chance = probabilities(12 * scores, False)
-    truth = np.array([RNG.choice(5, p=row) for row in chance])
+    truth = np.array([rng.choice(5, p=row) for row in chance])
     member = np.eye(5, dtype=bool)[truth]
     assert fit_calibration(scores, member, False, usual=3.0).slope == pytest.approx(12, rel=0.1)
 
 
-def test_some_wrong_labels_do_not_make_it_unsure_of_the_rest() -> None:
-    scores = RNG.normal(size=(4000, 5)) * 0.2
-    truth = np.array([RNG.choice(5, p=row) for row in probabilities(40 * scores, False)])
-    wrong = RNG.random(4000) < 0.15
-    member = np.eye(5, dtype=bool)[np.where(wrong, RNG.integers(5, size=4000), truth)]
+def test_some_wrong_labels_do_not_make_it_unsure_of_the_rest(rng: np.random.Generator) -> None:
+    scores = rng.normal(size=(4000, 5)) * 0.2
+    truth = np.array([rng.choice(5, p=row) for row in probabilities(40 * scores, False)])
+    wrong = rng.random(4000) < 0.15
+    member = np.eye(5, dtype=bool)[np.where(wrong, rng.integers(5, size=4000), truth)]
     slope = fit_calibration(scores, member, False, usual=3.0).slope
     sure = probabilities(slope * scores, False).max(axis=1).mean()
     right = member[np.arange(4000), scores.argmax(axis=1)].mean()
     assert sure == pytest.approx(right, abs=0.01)  # The likeliest slope is 13 points less sure.
 
 
-def test_slope_and_intercept_for_each_label_alone() -> None:
-    scores = RNG.normal(size=(3000, 4))
-    member = RNG.random((3000, 4)) < probabilities(2 * scores - 1, True)
+def test_slope_and_intercept_for_each_label_alone(rng: np.random.Generator) -> None:
+    scores = rng.normal(size=(3000, 4))
+    member = rng.random((3000, 4)) < probabilities(2 * scores - 1, True)
     found = fit_calibration(scores, member, True, usual=1.0)
     assert found.slope == pytest.approx(2, rel=0.1)
     assert found.intercept == pytest.approx(-1, rel=0.15)
 
 
-def test_rows_whose_intent_has_no_other_example_do_not_count() -> None:
-    scores = RNG.normal(size=(200, 3))
+def test_rows_whose_intent_has_no_other_example_do_not_count(rng: np.random.Generator) -> None:
+    scores = rng.normal(size=(200, 3))
     member = np.eye(3, dtype=bool)[scores.argmax(axis=1)]
     broken = scores.copy()
     broken[:50][member[:50]] = np.nan
@@ -64,8 +67,8 @@ def test_probabilities_do_not_overflow() -> None:
     assert probabilities(np.array([[1000.0, -1000.0]]), True).tolist() == [[1.0, 0.0]]
 
 
-def test_best_threshold_is_the_best_of_all() -> None:
-    chance, member = RNG.random((40, 3)).round(1), RNG.random((40, 3)) < 0.4
+def test_best_threshold_is_the_best_of_all(rng: np.random.Generator) -> None:
+    chance, member = rng.random((40, 3)).round(1), rng.random((40, 3)) < 0.4
     threshold, score = best_threshold(chance, member)
 
     def f1(at: float) -> float:
@@ -76,8 +79,8 @@ def test_best_threshold_is_the_best_of_all() -> None:
     assert score == pytest.approx(max(f1(at) for at in np.unique(chance)))
 
 
-def test_weights_are_like_copies() -> None:
-    values, weights = RNG.random(30), RNG.integers(1, 4, 30)
+def test_weights_are_like_copies(rng: np.random.Generator) -> None:
+    values, weights = rng.random(30), rng.integers(1, 4, 30)
     copies = np.repeat(values, weights)
     for share in (0.1, 0.5, 0.9):
         assert weighted_quantile(values, weights.astype(float), share) == pytest.approx(
@@ -126,10 +129,10 @@ def test_a_new_intent_is_judged_by_its_prototype() -> None:
 
 
 @pytest.mark.parametrize("multi_label", [False, True])
-def test_the_heads_gradient_is_that_of_its_loss(multi_label: bool) -> None:
+def test_the_heads_gradient_is_that_of_its_loss(rng: np.random.Generator, multi_label: bool) -> None:
     from turnwise.intents.head import _fit_of
 
-    logits = RNG.normal(size=(3, 4)).astype(np.float32)
+    logits = rng.normal(size=(3, 4)).astype(np.float32)
     truth = np.eye(4, dtype=np.float32)[:3]
     value, chance = _fit_of(logits, truth, multi_label)
     for row, column in ((0, 0), (1, 3), (2, 1)):

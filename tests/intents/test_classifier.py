@@ -145,7 +145,7 @@ def test_an_intent_is_added_without_training(method: Any) -> None:
 def test_removing_is_as_if_it_had_never_been_there() -> None:
     classifier = IntentClassifier(Topics(), method="prototypes").fit(*messages(TOPICS, 5))
     assert classifier.remove(intents=["topic7"]) == 5
-    assert classifier.remove(["topic0 4", "unknown 1"]) == 1
+    assert classifier.remove(["Topic0  4", "unknown 1"]) == 1
     texts, labels = messages(TOPICS[:7], 5)
     kept = [place for place, text in enumerate(texts) if text != "topic0 4"]
     anew = IntentClassifier(Topics(), method="prototypes")
@@ -226,6 +226,11 @@ def test_context_decides_where_the_message_does_not() -> None:
             [classifier.classes_[row.argmax()] == topic for row, (_, topic) in zip(chance, test, strict=True)]
         )
         assert least <= found <= most
+
+
+def test_one_intent_alone_needs_no_head() -> None:
+    classifier = IntentClassifier(Topics(), method="logistic").fit(*messages(TOPICS[:1], 6))
+    assert list(classifier.predict(["topic0 9"])) == ["topic0"]
 
 
 def test_several_labels() -> None:

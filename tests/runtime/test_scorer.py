@@ -7,6 +7,7 @@ import pytest
 from sentence_transformers import CrossEncoder
 
 from tests.runtime.test_encoder import tiny_model
+from turnwise.errors import TurnwiseError
 from turnwise.runtime import Scorer
 from turnwise.runtime.scorer import is_cross_encoder, load_scorer
 
@@ -30,6 +31,14 @@ def test_a_cross_encoder_scores_as_it_does_alone(folder: Path) -> None:
     alone = scorer.model.predict([("hello", reply) for reply in replies], show_progress_bar=False)
     assert scorer.score(["hello"], replies) == pytest.approx(np.asarray(alone, np.float64))
     assert scorer.score(["hello"], ["no"]).shape == (1,)
+
+
+def test_an_encoder_is_no_scorer(folder: Path) -> None:
+    with pytest.raises(TurnwiseError, match="encoder holds no cross-encoder"):
+        load_scorer(folder.parent / "encoder")
+    (folder / "config.json").write_text("{")
+    with pytest.raises(TurnwiseError, match="scorer holds a damaged model"):
+        load_scorer(folder)
 
 
 def test_the_oldest_turns_make_room_for_the_reply(folder: Path) -> None:

@@ -199,7 +199,7 @@ def test_the_page_and_its_files(client: TestClient) -> None:
     for name in ("page.css", "page.js"):
         assert name in page.text
         assert client.get(f"/page/{name}").status_code == 200
-    assert client.get("/page/../config.yaml").status_code == 404
+    assert client.get("/page/..%2Fconfig.yaml").status_code == 404
     assert client.get("/page/config.yaml").status_code == 404
 
 

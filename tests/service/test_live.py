@@ -140,7 +140,7 @@ def test_a_reload_drops_no_request(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         made.append(HeadedEncoder(f"model {len(made)}", pause=0.01))
         return made[-1]
 
-    app = create_app(settings(tmp_path), Loaders(load, loaders(None).scorer))
+    app = create_app(settings(tmp_path, limits={"request_seconds": 1}), Loaders(load, loaders(None).scorer))
     statuses: list[int] = []
     vectors: list[list[float]] = []
     stop = threading.Event()
@@ -162,6 +162,9 @@ def test_a_reload_drops_no_request(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         stop.set()
         for each in asking:
             each.result()
+        while app.state.service._retired and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not app.state.service._retired, "an old model is kept for ever"
     assert set(statuses) == {200}
     first, second = (np.array(encoder.encode(["hello"])[0]) for encoder in made)
     which = [int(np.allclose(vector, second)) for vector in vectors]

@@ -208,11 +208,14 @@ def test_a_wrong_configuration_is_one_line(folder: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_a_port_in_use_is_one_line(folder: Path) -> None:
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_port_in_use_is_one_line(folder: Path, workers: int) -> None:
     with socket.socket() as taken:
+        # As the workers of another service have it.
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        config, _ = write_config(folder, workers=2, port=taken.getsockname()[1])
+        config, _ = write_config(folder, workers=workers, port=taken.getsockname()[1])
         command = [sys.executable, "-m", "turnwise.cli.main", "serve", str(config)]
         done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 2

@@ -171,7 +171,7 @@ def lexical_tasks(tasks: Sequence[Task]) -> list[Task]:
     for task in tasks:
         info: TaskInfo = task.info
         if isinstance(task, ResponseSelection) and task.space == "plain":
-            found.append(_LexicalSelection(info.dataset, task.turns))
+            found.append(_LexicalSelection(info.dataset, task.turns, pairs=task.pairs if info.own_data else None))
         elif isinstance(task, Reranking):
             found.append(task)
         elif isinstance(task, SemanticRetrieval) and info.language == "en":

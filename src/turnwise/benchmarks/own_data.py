@@ -38,6 +38,15 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             yield reader.line_num, row
 
 
+def _readable_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        yield from _rows(path)
+    except UnicodeDecodeError as error:
+        raise TurnwiseError(f"{path} is not UTF-8 ({error.reason})", "save it as UTF-8") from error
+    except csv.Error as error:
+        raise TurnwiseError(f"{path}: {error}", "check the quotes") from error
+
+
 def _object(line: str, place: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
@@ -59,7 +68,7 @@ def read_labelled_messages(path: Path) -> dict[str, Labelled]:
     if not path.is_file():
         raise TurnwiseError(f"{path} is no file", "give a CSV, TSV or JSONL file with the columns text and label")
     found: dict[str, dict[str, str]] = {}
-    for number, row in _rows(path):
+    for number, row in _readable_rows(path):
         text, label = (str(row.get(name) or "").strip() for name in ("text", "label"))
         if not text or not label:
             missing = "text" if not text else "label"

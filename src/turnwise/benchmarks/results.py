@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import turnwise
 from turnwise.benchmarks.task import TaskInfo
@@ -44,9 +44,9 @@ class TaskResult(BaseModel):
         """The mean of a score over draws; the main score if none is named."""
         return statistics.fmean(draw[score or self.info.main_score] for draw in self.draws)
 
-    def spread(self, score: str | None = None) -> float:
-        """The standard deviation of a score over draws."""
-        values = [draw[score or self.info.main_score] for draw in self.draws]
+    def spread(self) -> float:
+        """The standard deviation of the main score over draws."""
+        values = [draw[self.info.main_score] for draw in self.draws]
         return statistics.stdev(values) if len(values) > 1 else 0.0
 
 
@@ -87,9 +87,19 @@ class RunResult(BaseModel):
 
 
 def read_results(folder: Path) -> RunResult | None:
-    """The results of an earlier run, if there are any."""
+    """The results of an earlier run, if there are any.
+
+    Raises:
+        TurnwiseError: If the file is damaged, or of another version.
+    """
     path = folder / FILE
-    return RunResult.model_validate_json(path.read_text(encoding="utf-8")) if path.exists() else None
+    if not path.exists():
+        return None
+    try:
+        return RunResult.model_validate_json(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error
+        raise TurnwiseError(f"{path} holds no results ({reason})", "evaluate again, into another --out") from error
 
 
 def read_runs(folders: Sequence[Path]) -> dict[str, RunResult]:

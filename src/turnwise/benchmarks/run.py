@@ -33,7 +33,6 @@ def run_tasks(
     *,
     draws: int | None = None,
     seed: int = 0,
-    languages: Sequence[str] = (),
     on_task: Callable[[str, int, int], None] = lambda *_: None,
 ) -> RunResult:
     """Evaluate an encoder on tasks and write the results after each one.
@@ -44,10 +43,9 @@ def run_tasks(
         out: Where `results.json` goes; tasks that it holds already are not run again.
         draws: Random draws a task; each task's own number if not given.
         seed: The first draw's seed.
-        languages: The model's languages; those it declares, or English if it declares none.
         on_task: Called before each task with its name, its number and how many there are.
     """
-    spoken = sorted(languages or encoder.languages or ["en"])
+    spoken = sorted(encoder.languages or ["en"])
     result = read_results(out)
     if result is not None and result.fingerprint != encoder.fingerprint:
         raise TurnwiseError(f"{out} holds results of another model ({result.model})", "choose another --out")

@@ -104,11 +104,6 @@ class TaskInfo(BaseModel):
         """The data's licence."""
         return "your own data" if self.own_data else get_dataset(self.dataset).licence
 
-    @property
-    def citation(self) -> str:
-        """Whom to cite for the data."""
-        return "" if self.own_data else get_dataset(self.dataset).citation
-
 
 class Task(ABC):
     """One thing that is measured."""

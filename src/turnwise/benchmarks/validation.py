@@ -92,7 +92,9 @@ def rerank_score(context: ContextFormat, table: Path | None = None) -> Score:
     sets = [dialogue_turns(name, "dev") for name in RERANKED] if table is None else [list(dialogues_of_table(table))]
     both = [_both_forms(dialogues) for dialogues in sets]
     if not all(both):
-        raise TurnwiseError(f"{table} has no replies after two turns", "prepare more conversations")
+        raise TurnwiseError(
+            f"{table} has no replies after two turns, or fewer than ten different ones", "prepare more conversations"
+        )
 
     def score(model: Any) -> dict[str, float]:
         scorer = CrossEncoderScorer(model, name="model", fingerprint="", context_format=context, bf16=True)

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -27,6 +28,7 @@ __all__ = [
     "polling",
     "share_progress",
     "split_names",
+    "write_text",
 ]
 
 PIPE_WIDTH = 120
@@ -45,6 +47,12 @@ def fail(error: TurnwiseError) -> None:
 def note(text: str) -> None:
     """Say something beside the output: on standard error, so that standard output stays clean for pipes."""
     _errors.print(text, markup=False)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file, in a folder that may not be there yet."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
 
 
 def command_line() -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from turnwise.corpus import Conversion
     from turnwise.corpus.source import LogFile
 
-__all__ = ["convert", "find_inputs"]
+__all__ = ["convert", "find_inputs", "table_among"]
 
 
 def find_inputs(
@@ -38,6 +38,14 @@ def find_inputs(
             on_detect=lambda path, seen: console.print(f"{path}: {seen.format}, because {seen.why}", markup=False),
         )
     return found
+
+
+def table_among(logs: list[str]) -> Path | None:
+    """The table that stands in place of logs, whole or not; None if there are logs."""
+    folder = Path(logs[0])
+    if len(logs) > 1 or not folder.is_dir():
+        return None
+    return folder if (folder / "manifest.json").exists() or any(folder.glob("*.parquet")) else None
 
 
 def convert(

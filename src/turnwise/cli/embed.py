@@ -78,6 +78,8 @@ def embed(
     if out is not None and out.suffix not in (".parquet", ".jsonl"):
         raise TurnwiseError(f"{out} is neither .parquet nor .jsonl", "choose one of these endings")
     encoder = load_encoder(model, bf16=bf16)
+    if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)
     done = 0
     with ExitStack() as stack:
         count = stack.enter_context(counting("embedding"))

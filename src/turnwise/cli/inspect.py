@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from turnwise.cli.console import command_line, console, split_names
-from turnwise.cli.convert import find_inputs
+from turnwise.cli.console import command_line, console, split_names, write_text
+from turnwise.cli.convert import find_inputs, table_among
 
 if TYPE_CHECKING:
     from turnwise.corpus.statistics import CorpusStatistics
@@ -24,10 +24,8 @@ def _table_of(logs: list[str], split: str, mapping: str | None, temporary: str) 
     """The table of a folder, or one made in passing from logs."""
     from turnwise.corpus import convert, read_table
 
-    if len(logs) == 1 and (Path(logs[0]) / "manifest.json").exists():
-        return read_table(logs[0])
-    if len(logs) == 1 and Path(logs[0]).is_dir() and any(Path(logs[0]).glob("*.parquet")):
-        return read_table(logs[0])  # Says that the table is not whole.
+    if (table := table_among(logs)) is not None:
+        return read_table(table)
     convert(find_inputs(logs, split, None, None, mapping, None), temporary, command=command_line())
     return read_table(temporary)
 
@@ -59,9 +57,9 @@ def inspect(
     _print(found)
     name = logs[0] if len(logs) == 1 else f"{len(logs)} sources"
     if json_out:
-        json_out.write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        write_text(json_out, found.model_dump_json(indent=2) + "\n")
     if html:
-        html.write_text(inspect_page(found, name), encoding="utf-8")
+        write_text(html, inspect_page(found, name))
         console.print(f"Page with plots: {html}", markup=False)
     else:
         console.print("Next: add --html page.html for plots.")
@@ -91,11 +89,11 @@ def _print(found: CorpusStatistics) -> None:
         if not rows:
             continue
         table = Table(title=title, title_justify="left", show_header=False, box=None)
-        highest = max([count for _, count in rows] or [1]) or 1
+        highest = max(count for _, count in rows) or 1
         for label, count in rows:
             bar = "█" * round(BAR_WIDTH * count / highest)
             table.add_row(escape(label[:60]), f"{count:,}", f"[blue]{bar}[/]")
-        table.columns[1].justify = "right" if table.columns else "left"
+        table.columns[1].justify = "right"
         console.print(table)
     for warning in warnings_of(found):
         console.print(f"[yellow]![/] {warning}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from turnwise.cli.console import console, note
+from turnwise.cli.console import console, note, write_text
 from turnwise.cli.messages import batches, counting, messages_from, write_lines
 from turnwise.errors import TurnwiseError
 
@@ -166,7 +166,7 @@ def evaluate(
 
     turnwise intents evaluate my-intents test.csv --json scores.json
     """
-    from turnwise.intents import IntentClassifier
+    from turnwise.intents import IntentClassifier, Rate
     from turnwise.intents import evaluate as measure
 
     known = IntentClassifier.load(classifier, model)
@@ -175,11 +175,10 @@ def evaluate(
         found = measure(known, texts, labels)
         count(len(texts))
     if json_out is not None:
-        json_out.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_text(json_out, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
     for name, value in found.items():
         if isinstance(value, dict):
-            interval = f"{100 * value['rate']:.1f} % [{100 * value['low']:.1f}, {100 * value['high']:.1f}]"
-            console.print(f"{name.replace('_', ' ')}: {interval}", markup=False)
+            console.print(f"{name.replace('_', ' ')}: {_percent(Rate(**value))}", markup=False)
         elif isinstance(value, float):
             console.print(f"{name.replace('_', ' ')}: {100 * value:.1f} %", markup=False)
         elif isinstance(value, int):

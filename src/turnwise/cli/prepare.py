@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from turnwise.cli.console import command_line, console, split_names
-from turnwise.cli.convert import convert_with_progress, find_inputs
+from turnwise.cli.convert import convert_with_progress, find_inputs, table_among
 
 if TYPE_CHECKING:
     from turnwise.corpus import Manifest
@@ -24,10 +24,9 @@ def _source(logs: list[str], out: Path, split: str, mapping: str | None) -> Path
     from turnwise.corpus import read_manifest
     from turnwise.corpus.stages import Workspace
 
-    if len(logs) == 1 and (Path(logs[0]) / "manifest.json").exists():
-        return Path(logs[0])
-    if len(logs) == 1 and Path(logs[0]).is_dir() and any(Path(logs[0]).glob("*.parquet")):
-        read_manifest(logs[0])  # Says that the table is not whole.
+    if (table := table_among(logs)) is not None:
+        read_manifest(table)  # Says so if the table is not whole.
+        return table
     files = find_inputs(logs, split, None, None, mapping, None)
     states = [(file, Path(file.path).stat().st_mtime_ns if Path(file.path).exists() else 0) for file in files]
     work = Workspace(out / ".work" / "convert", hashlib.sha256(repr(states).encode()).hexdigest())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from turnwise.cli.console import console, count_progress
+from turnwise.cli.console import console, count_progress, write_text
 from turnwise.errors import TurnwiseError
 
 if TYPE_CHECKING:
@@ -35,13 +35,9 @@ def encoder_of(model: Path, bf16: bool) -> Encoder:
 
 
 def _scorer(folder: Path | None) -> Scorer | None:
-    from turnwise.runtime.scorer import is_cross_encoder, load_scorer
+    from turnwise.runtime.scorer import load_scorer
 
-    if folder is None:
-        return None
-    if not is_cross_encoder(folder):
-        raise TurnwiseError(f"{folder} holds no cross-encoder", "give the folder of a CrossEncoder")
-    return load_scorer(folder)
+    return None if folder is None else load_scorer(folder)
 
 
 def search(
@@ -158,8 +154,7 @@ def evaluate(
             on_context=step,
         )
     if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(scores.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        write_text(out, scores.model_dump_json(indent=2) + "\n")
     _scores(scores)
     console.print("Next: try another --mode or --rarity, or a --reranker")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from turnwise.cli.console import console
+from turnwise.cli.console import console, write_text
 
 __all__ = ["report"]
 
@@ -28,6 +28,5 @@ def report(
     found = read_runs(runs)
     with console.status("reading …") as status:
         text = build_report(found, cache, lambda name: status.update(f"{name} …"))
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(text, encoding="utf-8")
+    write_text(out, text)
     console.print(f"Page: {out} ({len(text.encode()) / 1e6:.1f} MB)", markup=False)

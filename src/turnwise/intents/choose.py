@@ -106,7 +106,7 @@ def choose(examples: Examples, method: str, multi_label: bool) -> Choice:
     folds = _folds(examples)
     wanted = [(name, count) for name, count in _candidates(examples) if method in ("auto", name)]
     if (folds < 0).all() or len(examples.intents) == 1:  # Nothing can be held out.
-        return Choice(*wanted[0]) if method != "auto" else Choice("prototypes")
+        return Choice(*wanted[0]) if wanted else Choice("prototypes")
     if method == "prototypes":
         return Choice("prototypes")
     found: dict[str, float] = {}

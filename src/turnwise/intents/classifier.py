@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from turnwise.errors import TurnwiseError
 from turnwise.intents.answers import AT_A_TIME, Answer, answer_vectors
 from turnwise.intents.discover import Cluster, discover_clusters
-from turnwise.intents.examples import OUT_OF_SCOPE, Examples, Message, Turns, embed, label_sets, turns_of
+from turnwise.intents.examples import OUT_OF_SCOPE, Examples, Message, Turns, alike, embed, label_sets, turns_of
 from turnwise.intents.fitted import Fitted, Method, Options, Unlabelled, fit, with_examples
 from turnwise.intents.saving import read_fitted, write_fitted
 from turnwise.intents.scope import Scope
@@ -205,14 +205,14 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Raises:
             TurnwiseError: If no example would be left, or an intent is not known.
         """
-        gone = {turns_of(message) for message in messages}
+        gone = {alike(turns_of(message)) for message in messages}
         with self._writing:
             known = self.fitted.examples
             wrong = next((name for name in intents if name not in known.intents), None)
             if wrong is not None:
                 raise TurnwiseError(f"there is no intent {wrong!r}", f"it knows {', '.join(known.intents[:10])}")
             labels = [
-                () if turns in gone else tuple(name for name in names if name not in intents)
+                () if alike(turns) in gone else tuple(name for name in names if name not in intents)
                 for turns, names in zip(known.messages, known.labels(), strict=True)
             ]
             kept = [place for place, names in enumerate(labels) if names]

@@ -74,6 +74,11 @@ def embed(encoder: Encoder, messages: Sequence[Turns], context_turns: int) -> Ve
     return np.asarray(sides / np.float32(len(views) ** 0.5), np.float32)
 
 
+def alike(turns: Turns) -> Turns:
+    """What turns that count as the same have in common: their words, without case and spacing."""
+    return tuple(" ".join(turn.lower().split()) for turn in turns)
+
+
 @dataclass(frozen=True)
 class Examples:
     """Messages, their vectors and their intents; never changed, only replaced.
@@ -95,7 +100,7 @@ class Examples:
         """Copies of a message under the same labels count once: left out, they would find themselves."""
         kept: dict[tuple[Turns, tuple[str, ...]], int] = {}
         for place, (turns, names) in enumerate(zip(messages, labels, strict=True)):
-            kept.setdefault((tuple(" ".join(turn.lower().split()) for turn in turns), names), place)
+            kept.setdefault((alike(turns), names), place)
         places = list(kept.values())
         intents = tuple(sorted({name for names in labels for name in names}))
         number = {name: column for column, name in enumerate(intents)}

@@ -18,7 +18,7 @@ from turnwise.intents.scope import Scope, Source, familiarity, fit_scope, left_o
 from turnwise.intents.scores import nearest_scores, prototype_scores, scores_as_if_new
 from turnwise.runtime.protocols import Vectors
 
-__all__ = ["Fitted", "Method", "Options", "Unlabelled", "fit", "refit_scope", "with_examples"]
+__all__ = ["Fitted", "Method", "Options", "Unlabelled", "fit", "with_examples"]
 
 Method = Literal["auto", "prototypes", "knn", "logistic"]
 Floats = npt.NDArray[np.float64]
@@ -146,11 +146,6 @@ def _scope(examples: Examples, options: Options, held_out: Unlabelled, outside: 
         false_accept_rate=options.false_accept_rate,
         outside=outside.familiarity(examples) if outside.messages else None,
     )
-
-
-def refit_scope(fitted: Fitted, options: Options) -> Fitted:
-    """The same classifier at other rates."""
-    return replace(fitted, options=options, scope=_scope(fitted.examples, options, fitted.held_out, fitted.outside))
 
 
 def with_examples(fitted: Fitted, examples: Examples) -> Fitted:

@@ -71,13 +71,12 @@ def _fit_of(logits: Matrix, truth: Matrix, multi_label: bool) -> tuple[float, Ma
     return float((top + np.log(total)).sum() - (logits * truth).sum()), raised / total
 
 
-def fit_head(examples: Examples, multi_label: bool, penalty: float = PENALTY) -> Head:
+def fit_head(examples: Examples, multi_label: bool) -> Head:
     """Learn a head from examples by L-BFGS.
 
     Args:
         examples: What is known.
         multi_label: Whether intents are judged each for itself.
-        penalty: How strongly weights are held near zero.
     """
     from scipy.optimize import minimize
 
@@ -93,8 +92,8 @@ def fit_head(examples: Examples, multi_label: bool, penalty: float = PENALTY) ->
         logits = features @ weights + offsets
         value, probability = _fit_of(logits, truth, multi_label)
         wrong = probability - truth
-        gradient = features.T @ wrong + penalty * weights
-        return float(value + penalty / 2 * (weights**2).sum()), gradient.ravel().astype(np.float64)
+        gradient = features.T @ wrong + PENALTY * weights
+        return float(value + PENALTY / 2 * (weights**2).sum()), gradient.ravel().astype(np.float64)
 
     limits = {"maxiter": STEPS, "ftol": ENOUGH}
     found = minimize(loss, np.zeros(shape[0] * shape[1]), jac=True, method="L-BFGS-B", options=limits)

@@ -86,7 +86,7 @@ def _described(fitted: Fitted, encoder: Encoder, model: str | Path | None) -> Sa
 
 
 def write_fitted(fitted: Fitted, folder: Path, encoder: Encoder, model: str | Path | None) -> None:
-    """Write a classifier so that its folder is either whole or as it was before."""
+    """Write a classifier so that its folder is never half of one."""
     from safetensors.numpy import save_file
 
     numbers = {"examples": fitted.examples.vectors}
@@ -104,8 +104,12 @@ def write_fitted(fitted: Fitted, folder: Path, encoder: Encoder, model: str | Pa
     text = _described(fitted, encoder, model).model_dump_json(indent=1)
     (partial / JSON).write_text(text + "\n", encoding="utf-8")
     save_file({name: np.ascontiguousarray(values) for name, values in numbers.items()}, partial / NUMBERS)
-    shutil.rmtree(folder, ignore_errors=True)
+    old = folder.with_name(f".{folder.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    if folder.exists():
+        folder.rename(old)
     partial.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def _read(folder: Path) -> tuple[Saved, dict[str, Any]]:

@@ -40,7 +40,7 @@ def _doubt(fitted: Fitted, vectors: Vectors) -> tuple[npt.NDArray[np.float64], l
         names = tuple(candidate.intent for candidate in answer.candidates)
         first, second = ([candidate.probability for candidate in answer.candidates] + [0.0])[:2]
         between = 1 - (first - second)
-        # Rank 0 is the least familiar: far outside nothing is unclear, at the threshold everything is.
+        # Far outside nothing is unclear, at the threshold everything is.
         edge = float(np.exp(-(((answer.familiarity - fitted.scope.threshold) / 0.1) ** 2)))
         doubts.append(max(between if answer.decision != "out_of_scope" else 0.0, edge))
         split = len(names) > 1 and between >= edge and answer.decision != "out_of_scope"

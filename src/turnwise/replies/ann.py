@@ -7,7 +7,7 @@ not guessed: it is the smallest number that finds `TARGET_RECALL` of the true ne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -115,7 +115,7 @@ def exact_neighbours(batches: Iterator[pa.RecordBatch], queries: Vectors, count:
     return keys
 
 
-def tune(table: Any, plan: AnnPlan, queries: Vectors, key: str, on_step: Callable[[], None] = lambda: None) -> AnnPlan:
+def tune(table: Any, plan: AnnPlan, queries: Vectors, key: str) -> AnnPlan:
     """The plan with as many probes as the recall asks for, and the recall that was measured.
 
     Args:
@@ -123,7 +123,6 @@ def tune(table: Any, plan: AnnPlan, queries: Vectors, key: str, on_step: Callabl
         plan: What its index was made by.
         queries: Vectors of contexts, of length one.
         key: The column that rows are told apart by.
-        on_step: Called after each number of probes that was tried.
     """
     if plan.kind == "exact" or not len(queries):
         return plan
@@ -135,5 +134,4 @@ def tune(table: Any, plan: AnnPlan, queries: Vectors, key: str, on_step: Callabl
         found = [nearest(table, query, tried, limit=CANDIDATES, columns=[key])[key].to_pylist() for query in queries]
         hits = [len(set(keys[:RECALL_AT]) & set(true.tolist())) for keys, true in zip(found, truth, strict=True)]
         tried = tried.model_copy(update={"recall": float(np.mean(hits)) / RECALL_AT, "probes": len(queries)})
-        on_step()
     return tried

@@ -12,7 +12,7 @@ from turnwise.corpus.table import read_manifest
 from turnwise.errors import TurnwiseError
 from turnwise.replies.finish import prune_versions
 from turnwise.replies.keys import reply_keys
-from turnwise.replies.manifest import MANIFEST, IndexManifest, IndexVersion, read_index_manifest, sole_writer
+from turnwise.replies.manifest import LOCK, MANIFEST, IndexManifest, IndexVersion, read_index_manifest, sole_writer
 from turnwise.replies.occurrences import ReplyOptions, tables_of
 from turnwise.replies.search import Hit, Mode, Searcher
 from turnwise.replies.store import Store, quoted
@@ -176,6 +176,7 @@ class ReplyIndex:
         Killed at any moment, the same call goes on where it was.
         """
         path = Path(folder)
+        read_index_manifest(path)  # A folder without an index is not to get a lock.
         with sole_writer(path):
             IndexWriter(path, read_index_manifest(path), encoder, on_progress).reembed(shard_size)
         return cls(path, encoder)
@@ -184,6 +185,7 @@ class ReplyIndex:
     def rollback(folder: Path | str) -> str | None:
         """Undo a write that was not finished; what it was, or None if there is none."""
         path = Path(folder)
+        read_index_manifest(path)  # A folder without an index is not to get a lock.
         with sole_writer(path):
             return IndexWriter(path, read_index_manifest(path), None).rollback()
 
@@ -307,5 +309,5 @@ def _check_question(context: Context, k: int) -> None:
 
 
 def _refuse_other_files(folder: Path) -> None:
-    if any(path.name != "writer.lock" for path in folder.iterdir()):
+    if any(path.name != LOCK for path in folder.iterdir()):
         raise TurnwiseError(f"{folder} holds files that are not an index's", "choose an empty folder")

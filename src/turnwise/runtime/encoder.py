@@ -148,11 +148,11 @@ class SentenceTransformerEncoder:
 class ObjectEncoder:
     """Any object with an `encode` method; `encode_query` and `encode_document` are used if it has them."""
 
-    def __init__(self, model: Any, name: str | None = None, languages: frozenset[str] = frozenset()) -> None:
+    def __init__(self, model: Any) -> None:
         self._model = model
-        self.name: str = name or getattr(model, "name", None) or type(model).__name__
+        self.name: str = getattr(model, "name", None) or type(model).__name__
         self.fingerprint: str = getattr(model, "fingerprint", f"{self.name}-{id(model)}")
-        self.languages = languages or frozenset(getattr(model, "languages", ()))
+        self.languages = frozenset(getattr(model, "languages", ()))
         self.has_heads = hasattr(model, "encode_query") and hasattr(model, "encode_document")
 
     def format_context(self, context: Context) -> str:
@@ -178,7 +178,7 @@ class ObjectEncoder:
         )
 
 
-def _declared_languages(folder: Path) -> frozenset[str]:
+def declared_languages(folder: Path) -> frozenset[str]:
     """The languages that the model card's front matter names."""
     import yaml
 
@@ -221,7 +221,7 @@ def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> En
         model,
         name=folder.resolve().name,
         fingerprint=folder_fingerprint(folder),
-        languages=_declared_languages(folder),
+        languages=declared_languages(folder),
         context_format=read_context_format(folder),
         batch_size=batch_size,
         bf16=bf16,

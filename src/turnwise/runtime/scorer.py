@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -10,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from turnwise.errors import TurnwiseError
 from turnwise.runtime.context_format import ContextFormat, read_context_format
 from turnwise.runtime.damage import damage_named
+from turnwise.runtime.encoder import declared_languages
 from turnwise.runtime.fingerprint import folder_fingerprint
 from turnwise.runtime.onnx_backend import OnnxScorer, exported_kind
 from turnwise.runtime.protocols import Context, Scorer
@@ -23,15 +26,18 @@ __all__ = ["CrossEncoderScorer", "is_cross_encoder", "load_scorer"]
 
 
 def is_cross_encoder(folder: Path) -> bool:
-    """Whether a model's folder holds a network that scores pairs."""
-    import json
+    """Whether a model's folder holds a network that scores pairs.
 
+    Raises:
+        TurnwiseError: If its configuration is damaged.
+    """
     if exported_kind(folder) is not None:
         return exported_kind(folder) == "scorer"
     path = folder / "config.json"
     if not path.exists():
         return False
-    named = json.loads(path.read_text(encoding="utf-8")).get("architectures") or []
+    with damage_named(folder):
+        named = json.loads(path.read_text(encoding="utf-8")).get("architectures") or []
     return any(name.endswith("ForSequenceClassification") for name in named)
 
 
@@ -109,10 +115,16 @@ def _last_layer_in_fp32(model: CrossEncoder) -> Iterator[None]:
         model.set_keep_in_fp32_modules(before)
 
 
-def load_scorer(folder: Path, *, bf16: bool = False, batch_size: int = 32) -> Scorer:
-    """A scorer from a CrossEncoder's folder or an exported one; no code of a model is ever run, and no pickle read."""
+def load_scorer(folder: Path, *, bf16: bool = False) -> Scorer:
+    """A scorer from a CrossEncoder's folder or an exported one; no code of a model is ever run, and no pickle read.
+
+    Raises:
+        TurnwiseError: If the folder holds something else: an encoder would be given a last layer of random numbers.
+    """
     if exported_kind(folder) == "scorer":
         return OnnxScorer(folder)
+    if not is_cross_encoder(folder):
+        raise TurnwiseError(f"{folder} holds no cross-encoder", "give the folder of a CrossEncoder")
     from sentence_transformers import CrossEncoder
 
     with damage_named(folder):
@@ -127,7 +139,7 @@ def load_scorer(folder: Path, *, bf16: bool = False, batch_size: int = 32) -> Sc
         model,
         name=folder.resolve().name,
         fingerprint=folder_fingerprint(folder),
+        languages=declared_languages(folder),
         context_format=read_context_format(folder),
-        batch_size=batch_size,
         bf16=bf16,
     )

@@ -70,7 +70,8 @@ def create_app(config: ServiceConfig, loaders: Loaders | None = None, *, drain_o
     for module in (embeddings, rerank, intents, replies, operation, *([page] if config.page else [])):
         app.include_router(module.router)
     _handle_errors(app)
-    if config.cors_origins:
+    app.add_middleware(Guard, config=config, metrics=metrics, buckets=lambda: buckets[-1])
+    if config.cors_origins:  # Around the guard: pages of these origins must be able to read its refusals.
         app.add_middleware(
             CORSMiddleware,
             allow_origins=list(config.cors_origins),
@@ -78,7 +79,6 @@ def create_app(config: ServiceConfig, loaders: Loaders | None = None, *, drain_o
             allow_headers=["Authorization", "Content-Type", "X-Request-Id"],
             expose_headers=["X-Request-Id", "Retry-After"],
         )
-    app.add_middleware(Guard, config=config, metrics=metrics, buckets=lambda: buckets[-1])
     return app
 
 
@@ -119,28 +119,32 @@ async def _heed_wishes(service: Service) -> None:
 
 
 def _handle_errors(app: FastAPI) -> None:
-    """Every error in the one shape."""
+    """Every error in the one shape, and counted."""
+
+    def told(error: RefusedError) -> Response:
+        app.state.metrics.refused.labels(error.code).inc()
+        return error_response(error)
 
     @app.exception_handler(RefusedError)
     async def refused(_: Request, error: RefusedError) -> Response:
-        return error_response(error)
+        return told(error)
 
     @app.exception_handler(OverloadedError)
     async def overloaded(_: Request, error: OverloadedError) -> Response:
         full = RefusedError(429, "overloaded", "Too much waits already; try again.", retry_after=error.retry_after)
-        return error_response(full)
+        return told(full)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         # Clients name fields as they like, and pydantic puts its own functions into the place: neither goes out.
         place = ".".join(str(part) for part in first["loc"] if part != "body" and _NAME.fullmatch(str(part)))
-        return error_response(RefusedError(422, str(first["type"]), str(first["msg"]), param=place[:200] or None))
+        return told(RefusedError(422, str(first["type"]), str(first["msg"]), param=place[:200] or None))
 
     @app.exception_handler(HTTPException)
     async def http(_: Request, error: HTTPException) -> Response:
         said = {404: ("not_found", "There is nothing here."), 405: ("wrong_method", "Not by this method.")}
         code, message = said.get(error.status_code, ("bad_request", "The request could not be read."))
-        answer = error_response(RefusedError(error.status_code, code, message))
+        answer = told(RefusedError(error.status_code, code, message))
         answer.headers.update(error.headers or {})
         return answer

@@ -126,13 +126,12 @@ class Batcher:
         job.future.add_done_callback(lambda _: self._forget(job))
         return job.future
 
-    def close(self, wait: bool = True) -> None:
+    def close(self) -> None:
         """Compute what waits, and take no more."""
         with self._changed:
             self._closed = True
             self._changed.notify()
-        if wait:
-            self._thread.join()
+        self._thread.join()
 
     def _seconds_to_wait(self) -> int:
         return max(1, min(60, round(self._tokens / self._tokens_per_second))) if self._tokens_per_second else 1

@@ -238,6 +238,8 @@ def load_config(path: Path | str) -> ServiceConfig:
         raise TurnwiseError(
             f"{path} cannot be read ({error.strerror})", "write one with: turnwise serve --init"
         ) from error
+    except UnicodeDecodeError as error:
+        raise TurnwiseError(f"{path} is not UTF-8 ({error.reason})", "save it as UTF-8") from error
     except yaml.YAMLError as error:
         raise TurnwiseError(f"{path} is no YAML ({error})".replace("\n", " "), "mend that line") from error
     try:

@@ -29,7 +29,8 @@ __all__ = ["PUBLIC", "Guard", "too_deep"]
 PUBLIC = ("/", "/health/live", "/health/ready", "/openapi.json")
 """What needs no key; beside the page's own files."""
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+# The last quote may be missing: else each quote of a string that never ends would be tried anew, up to the end.
+_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 _BRACKETS = re.compile(rb"[\[\]{}]")
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -131,8 +132,6 @@ class Guard:
     def _admit(self, scope: Scope, passage: _Passage) -> None:
         """Who is it, and may it ask again so soon?"""
         if not self._keys.entries or scope["path"] in PUBLIC or scope["path"].startswith("/page/"):
-            return
-        if scope["method"] == "OPTIONS":  # A browser asks, without a key, whether it may; only CORS answers.
             return
         scheme, _, key = Headers(scope=scope).get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not key.strip():

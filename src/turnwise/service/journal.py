@@ -84,10 +84,11 @@ class Journal:
 
     def read(self, start: int = 0) -> tuple[list[dict[str, Any]], int]:
         """The whole records from a place on, and the place after them."""
-        if self.size <= start:
+        try:
+            with self.path.open("rb") as file:
+                file.seek(start)
+                text = file.read()
+        except FileNotFoundError:  # Nothing yet, or all of it done by another process a moment ago.
             return [], start
-        with self.path.open("rb") as file:
-            file.seek(start)
-            text = file.read()
         text = text[: text.rfind(b"\n") + 1]
         return [json.loads(line) for line in text.splitlines() if line.strip()], start + len(text)

@@ -11,6 +11,7 @@ from typing import Any
 
 from turnwise.errors import TurnwiseError
 from turnwise.replies import ReplyIndex, Suggestion
+from turnwise.replies.manifest import MANIFEST
 from turnwise.replies.search import Mode
 from turnwise.runtime.protocols import Scorer
 from turnwise.service.config import ReplyServing
@@ -21,7 +22,6 @@ from turnwise.service.models import PatientEncoder, QueuedEncoder
 __all__ = ["LiveReplies", "TooManyPendingError"]
 
 _log = logging.getLogger("turnwise.service")
-MANIFEST = "index.json"
 MOST_VERSIONS, KEPT_VERSIONS = 40, 20
 """Each round of additions makes a version of the index; of many, the oldest go."""
 
@@ -70,7 +70,10 @@ class LiveReplies:
     @property
     def index(self) -> ReplyIndex:
         """The index at its newest version; one that was given out keeps to its own."""
-        stamp = self._stamp()
+        try:
+            stamp = self._stamp()
+        except TurnwiseError:  # Being replaced: what is open is served on.
+            return self._index
         if stamp != self._seen:
             with self._opening:
                 if stamp != self._seen:
@@ -95,7 +98,7 @@ class LiveReplies:
         except RuntimeError as error:  # What LanceDB raises when files of a version go while it is searched.
             _log.warning("search repeated", extra={"trace": trace_of(error)})
             with self._opening:
-                index = self._index = self._open()
+                index = self._index = self._reopened()
             found = index.suggest(context, k, mode=mode, where=where)
         return index.version.number, found
 

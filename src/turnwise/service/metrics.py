@@ -66,5 +66,15 @@ class Metrics:
 def _forget_the_dead(folder: Path) -> None:
     """What a killed worker had in its queue is in no queue any more."""
     for path in folder.glob("gauge_live*.db"):
-        if not Path("/proc", path.stem.rsplit("_", 1)[1]).exists():
+        if _is_gone(int(path.stem.rsplit("_", 1)[1])):
             path.unlink(missing_ok=True)
+
+
+def _is_gone(process: int) -> bool:
+    try:
+        os.kill(process, 0)  # Asks only.
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        pass
+    return False

@@ -99,7 +99,7 @@ class Service:
         self._loaders = loaders
         self._reloading = threading.Lock()
         self._resources: Resources | None = None
-        self._closing: list[threading.Timer] = []
+        self._retired: list[Resources] = []
         self._wish = config.state / "reload"
         self._seen = 0
 
@@ -130,17 +130,15 @@ class Service:
             old, self._resources = self._resources, new
         if old is not None:
             # No request outlives its limit; the queues of the old models are needed that long.
-            timer = threading.Timer(self.config.limits.request_seconds, old.close)
+            self._retired.append(old)
+            timer = threading.Timer(self.config.limits.request_seconds, self._end, [old])
             timer.daemon = True
             timer.start()
-            self._closing.append(timer)
 
     def wish_reload(self) -> None:
         """Ask every worker process, this one too, to reload."""
         self._wish.parent.mkdir(parents=True, exist_ok=True)
-        partial = self._wish.with_name(".reload")
-        partial.write_text("reload\n", encoding="utf-8")
-        partial.replace(self._wish)
+        self._wish.touch()
 
     def heed_wish(self) -> None:
         """Reload if one of the processes was asked to."""
@@ -156,11 +154,18 @@ class Service:
 
     def close(self) -> None:
         """End everything."""
-        for timer in self._closing:
-            timer.cancel()
-            timer.function()
+        for old in list(self._retired):
+            self._end(old)
         if self._resources is not None:
             self._resources.close()
+
+    def _end(self, old: Resources) -> None:
+        """Close what is served no more, once: its timer and the end of the service may both come."""
+        with self._reloading:
+            if old not in self._retired:
+                return
+            self._retired.remove(old)
+        old.close()
 
 
 def _stamp(path: Path) -> int:

@@ -67,6 +67,7 @@ def serve(path: Path, on_start: Callable[[ServiceConfig], None] = lambda _: None
 
     config = load_config(path)
     check_folders(config)
+    _bound(config.host, config.port, shared=False).close()  # Sockets that share a port never learn that it is taken.
     config.state.mkdir(parents=True, exist_ok=True)
     os.environ[CONFIG] = str(path.resolve())
     if config.workers > 1:
@@ -102,14 +103,14 @@ def _settings(config: ServiceConfig) -> uvicorn.Config:
     )
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def _bound(host: str, port: int, *, shared: bool = SPREADS) -> socket.socket:
     """A socket that holds a port, and lets our other processes share it where connections are then spread among them.
 
     Of workers that accept from one socket, the quickest takes most connections, and keeps them.
     """
     found = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    if SPREADS:
+    if shared:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     try:
         found.bind((host, port))

@@ -29,8 +29,8 @@ def _missing(models: Sequence[str], task: str, standing: Standing, cache: Path) 
     """Which command makes the vectors that are not there; results that exist already would not be made again."""
     if not models:
         return ""
-    exact = any(standing.runs[name].fingerprint.endswith("-bf16") for name in models)
-    command = f"turnwise evaluate MODEL --tasks {task} --cache {cache}{' --bf16' if exact else ''} --out NEW-FOLDER"
+    rough = any(standing.runs[name].fingerprint.endswith("-bf16") for name in models)
+    command = f"turnwise evaluate MODEL --tasks {task} --cache {cache}{' --bf16' if rough else ''} --out NEW-FOLDER"
     return (
         f"<p>No vectors are kept in {html.escape(str(cache))} for {html.escape(', '.join(models))}. "
         f"This makes them: <code>{html.escape(command)}</code></p>"

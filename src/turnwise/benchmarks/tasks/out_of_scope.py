@@ -90,7 +90,7 @@ class OutOfScope(Task):
         """Threshold-free scores, and DSE's four at both thresholds, in percent."""
         parts = self._parts()
         names, codes = label_codes(parts["train"].labels)
-        vectors = {part: encoder.encode(parts[part].texts) for part in self._needed()}
+        vectors = {part: encoder.encode(parts[part].texts) for part in self._needed() if len(parts[part])}
         truths = np.array([names.index(label) for label in parts["test"].labels], np.int64)
         found = []
         for draw in range(draws):
@@ -109,7 +109,7 @@ class OutOfScope(Task):
     def _scores(self, similarities: dict[str, Floats], truths: npt.NDArray[np.int64]) -> Draw:
         best = {part: rows.max(axis=1) for part, rows in similarities.items()}
         source = ("test", "test_oos") if self.transductive else ("dev", "dev_oos")
-        seen = np.concatenate([best[part] for part in source])
+        seen = np.concatenate([best[part] for part in source if part in best])
         credit = best_column_credit(similarities["test"], truths)
         scores = {name: 100 * value for name, value in detection_scores(best["test"], best["test_oos"]).items()}
         for name, threshold in (("mean", seen.mean()), ("mean_std", seen.mean() - seen.std())):

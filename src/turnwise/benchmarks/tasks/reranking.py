@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -43,11 +44,16 @@ def reranking_examples(
         for place in range(MIN_TURNS, len(turns))
         if turns[place][0] != turns[place - 1][0]
     ]
+    owners: dict[str, set[int]] = {}
+    for number, place in places:
+        owners.setdefault(dialogues[number][place][1], set()).add(number)
     chosen = [places[n] for n in rng.permutation(len(places))[:limit]]
     found = []
     for number, place in chosen:
         context = tuple(text for _, text in dialogues[number][:place])
         truth = dialogues[number][place][1]
+        if not _has_others(owners, number, truth):
+            continue
         # Drawn in both forms, so that the two sets differ in the planted turn alone.
         planted = [text for text in context if text != truth]
         turn = planted[int(rng.integers(len(planted)))] if planted else None
@@ -56,6 +62,12 @@ def reranking_examples(
             replies = [truth, *([turn, *others[:-1]] if adversarial else others)]
             found.append(Candidates(context, replies, [True] + [False] * (CANDIDATES - 1)))
     return found
+
+
+def _has_others(owners: Mapping[str, set[int]], number: int, truth: str) -> bool:
+    """Whether other dialogues have enough replies for one context."""
+    others = (text for text, numbers in owners.items() if text != truth and numbers != {number})
+    return sum(1 for _ in itertools.islice(others, CANDIDATES - 1)) == CANDIDATES - 1
 
 
 def _others(
@@ -81,14 +93,12 @@ class Reranking(Task):
     Args:
         dataset: A set of dialogues.
         adversarial: Whether one of the nine others is a turn of the context: related, but not what comes next.
-        split: `test`, or `dev` for choices.
     """
 
-    def __init__(self, dataset: str, *, adversarial: bool = False, split: str = "test") -> None:
+    def __init__(self, dataset: str, *, adversarial: bool = False) -> None:
         self.adversarial = adversarial
-        self.split = split
         self.info = TaskInfo(
-            name=f"rerank-{dataset}" + ("-adversarial" if adversarial else "") + ("" if split == "test" else "-dev"),
+            name=f"rerank-{dataset}" + ("-adversarial" if adversarial else ""),
             family="response re-ranking",
             level="dialogue",
             dataset=dataset,
@@ -99,7 +109,7 @@ class Reranking(Task):
 
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
         """R10@1, R10@2, R10@5, MAP, MRR and P@1 in percent; and how often the planted turn comes first."""
-        dialogues = dialogue_turns(self.info.dataset, self.split)
+        dialogues = dialogue_turns(self.info.dataset, "test")
         found = []
         for draw in range(draws):
             examples = reranking_examples(dialogues, seed + draw, adversarial=self.adversarial)

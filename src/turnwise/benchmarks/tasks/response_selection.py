@@ -103,7 +103,7 @@ class ResponseSelection(Task):
         space: Literal["plain", "heads"] = "plain",
         pairs: Callable[[], list[Selection]] | None = None,
     ) -> None:
-        self._pairs = pairs or (lambda: selection_pairs(dataset, turns))
+        self.pairs = pairs or (lambda: selection_pairs(dataset, turns))
         self.turns = turns
         self.space = space
         utterance = dataset in ("amazon_qa", "medquad")
@@ -121,7 +121,7 @@ class ResponseSelection(Task):
 
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
         """Top-1, Top-3, Top-10 and MRR in percent, one draw a shuffle."""
-        pairs = self._pairs()
+        pairs = self.pairs()
         found = []
         shuffles = [blocks(pairs, seed + draw) for draw in range(draws)]
         self._encode_all(encoder, [pair for shuffle in shuffles for block in shuffle for pair in block])

@@ -22,11 +22,11 @@ Scores = npt.NDArray[np.float64]
 
 
 async def _scores(
-    request: Request, using: Resources, query: str | Sequence[str], texts: Sequence[str], *, raw: bool
+    request: Request, using: Resources, query: str | Sequence[str], texts: Sequence[str], *, param: str, raw: bool
 ) -> Scores:
     limits = service_of(request).config.limits
     check_texts(limits, [query], "query")
-    check_texts(limits, texts, "texts")
+    check_texts(limits, texts, param)
     if using.scorer is None:
         raise RefusedError(404, "not_served", "No re-ranker is served.")
     scores = await using.scorer.scores(turns_of(query), texts)
@@ -39,7 +39,7 @@ async def _scores(
 @router.post("/rerank", response_model=list[TeiResult], dependencies=[needs("rerank")])
 async def rerank(asked: TeiRequest, request: Request, using: Using) -> Response:
     """Put texts in order of how well they answer a message or a conversation."""
-    scores = await _scores(request, using, asked.query, asked.texts, raw=asked.raw_scores)
+    scores = await _scores(request, using, asked.query, asked.texts, param="texts", raw=asked.raw_scores)
     results: list[dict[str, Any]] = []
     for place in np.argsort(-scores, kind="stable").tolist():
         entry: dict[str, Any] = {"index": place, "score": float(scores[place])}
@@ -53,7 +53,7 @@ async def rerank_documents(asked: CohereRequest, request: Request, using: Using)
     if using.scorer is not None and asked.model not in (None, using.scorer.name):
         raise RefusedError(404, "model_not_found", "This model is not served; see /v1/models.", param="model")
     texts = [document if isinstance(document, str) else document.text for document in asked.documents]
-    scores = await _scores(request, using, asked.query, texts, raw=False)
+    scores = await _scores(request, using, asked.query, texts, param="documents", raw=False)
     results: list[dict[str, Any]] = []
     for place in np.argsort(-scores, kind="stable").tolist()[: asked.top_n]:
         entry: dict[str, Any] = {"index": place, "relevance_score": float(scores[place])}
