@@ -9,6 +9,7 @@ from turnwise.corpus.engine import daft
 from turnwise.corpus.names import scrub_names
 from turnwise.corpus.privacy import personal_counts, scrubbed
 from turnwise.corpus.schema import Dialogue, Slot, Turn, dialogues_from_arrow, dialogues_to_arrow
+from turnwise.errors import TurnwiseError
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +38,12 @@ def test_names_and_addresses(model: str) -> None:
     changed, kinds = scrub_names(texts, model)
     assert changed.to_pylist() == ["I am <NAME> of <ADDRESS>", "nobody here", "<NAME> wrote to <EMAIL>"]
     assert kinds == [["NAME", "ADDRESS"], [], ["NAME"]]
+
+
+@pytest.mark.slow
+def test_a_model_that_is_not_there_is_not_downloaded() -> None:
+    with pytest.raises(TurnwiseError, match="en_nowhere is no spaCy model"):
+        scrub_names(pa.array(["Bob"]), "en_nowhere")
 
 
 @pytest.mark.slow

@@ -263,6 +263,15 @@ class TestTables:
         assert isinstance(entries[1], Rejection)
 
 
+    def test_parquet_with_a_language_that_is_none(self, tmp_path: Path) -> None:
+        import pyarrow.parquet as pq
+
+        rows = [{"conversation_id": "1", "message": "hi", "lang": ["en"]}]
+        pq.write_table(pa.Table.from_pylist(rows), tmp_path / "chat.parquet")
+        (found,) = read("parquet", (tmp_path / "chat.parquet").read_bytes())
+        assert isinstance(found, Rejection)
+
+
 class TestTranscript:
     def test_blocks_times_and_continued_turns(self) -> None:
         content = (

@@ -8,6 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.corpus.personal_data import labelled, score
+from turnwise.corpus.engine import daft
+from turnwise.corpus.privacy import scrubbed
+from turnwise.corpus.schema import Dialogue, Slot, Turn, dialogues_to_arrow
 from turnwise.corpus.scrub import KINDS, find_personal, is_card, is_iban, scrub_text, scrub_texts
 
 
@@ -31,6 +34,11 @@ def test_the_quick_look_misses_nothing() -> None:
     expected = [scrub_text(text) for text in texts]
     assert scrubbed.to_pylist() == [text for text, _ in expected]
     assert counts.sum() == sum(len(kinds) for _, kinds in expected)
+
+
+def test_addresses_of_a_house_and_signs_that_are_none() -> None:
+    assert scrub_text("see https://intranet/users/jane")[0] == "see <URL>"
+    assert scrub_text("std :: vector")[0] == "std :: vector"
 
 
 @pytest.mark.parametrize(
@@ -66,3 +74,15 @@ def test_any_text_can_be_scrubbed_and_scrubbed_again(text: str) -> None:
     spans = find_personal(text)
     assert all(0 <= start < end <= len(text) for _, start, end in spans)
     assert all(one[2] <= two[1] for one, two in itertools.pairwise(spans))
+
+
+def test_what_is_replaced_in_a_turn_does_not_stay_in_its_slots() -> None:
+    text = "2 rooms for 2 people, call me at 555-0132"
+    slots = [Slot("people", "2", 12, 13), Slot("phone", "555-0132", 33, 41), Slot("stars", "any", None, None)]
+    table = daft().from_arrow(dialogues_to_arrow([Dialogue("1", "s", [Turn("u", text, slots=slots)])]))
+    found = scrubbed(table, None).select("turns").to_pylist()[0]["turns"][0]
+    assert found["text"] == "2 rooms for 2 people, call me at <PHONE>"
+    assert [(slot["name"], slot["value"], slot["start"]) for slot in found["slots"]] == [
+        ("people", "2", 12),
+        ("stars", "any", None),
+    ]

@@ -15,10 +15,10 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from tests.objectives.toy import COLUMNS, OBJECTIVES, batch, frequencies, gradient, make, relative_error, take
+from tests.objectives.toy import COLUMNS, OBJECTIVES, Features, batch, frequencies, gradient, make, relative_error, take
 from tests.objectives.toy import toy_encoder as encoder
 
 ROWS = 14
@@ -29,7 +29,11 @@ Truth = dict[str, Tensor]
 
 def chunks(name: str, size: int) -> dict[str, int]:
     """The options for mini-batches of a size; rows of similarities are chunked along where there are any."""
-    return {"mini_batch_size": size} if name == "masked-language" else {"mini_batch_size": size, "row_chunk": size}
+    return (
+        {"mini_batch_size": size}
+        if name in ("masked-language", "templates")
+        else {"mini_batch_size": size, "row_chunk": size}
+    )
 
 
 def whole_gradient(name: str, **options: Any) -> Tensor:
@@ -65,10 +69,23 @@ def parallel_gradient(name: str, even: bool = True, **options: Any) -> Tensor:
         if dist.get_rank() > 0 and id(parameter) not in encoders:
             torch.nn.init.normal_(parameter)
     wrapped = DistributedDataParallel(loss.model)
-    for part in [loss, *getattr(loss, "losses", [])]:
-        part.model = wrapped
+    for part in loss.modules():
+        if hasattr(part, "model"):
+            part.model = wrapped
     loss(columns, labels).backward()
     return gradient(loss)
+
+
+def drift(loss: nn.Module, head: nn.Module, columns: list[Features]) -> float:
+    """How far a step takes a head of this process from that of the first; each process has drawn its own."""
+    if dist.get_rank() > 0:
+        for parameter in head.parameters():
+            torch.nn.init.normal_(parameter)
+    loss(take(columns, frequencies(ROWS), own_rows(even=True))[0]).backward()
+    own = torch.cat([torch.cat([one.data.flatten(), one.grad.flatten()]) for one in head.parameters()])  # type: ignore[union-attr]
+    first = own.clone()
+    dist.broadcast(first, 0)
+    return relative_error(own, first)
 
 
 def parallel_errors(truth: Truth) -> Errors:

@@ -12,13 +12,15 @@ from tests.objectives.processes import (
     Errors,
     Truth,
     cached_errors,
+    drift,
     on_processes,
     own_rows,
     parallel_errors,
     whole_gradient,
 )
 from tests.objectives.toy import OBJECTIVES, batch, frequencies, gradient, make, relative_error, take, toy_encoder
-from turnwise.objectives import NTXent
+from turnwise.objectives import MatchingGuided, NTXent, Siamese
+from turnwise.objectives.gathering import of_first
 
 LARGEST = 1e-6
 
@@ -48,6 +50,11 @@ def _wrong_cosine(live: bool, true: Tensor) -> float:
 def _all_checks(truth: Truth) -> Errors:
     found = parallel_errors(truth)
     if dist.get_world_size() == 2:
+        siamese, matching = Siamese(toy_encoder()), MatchingGuided(toy_encoder(), aggregation="attention")
+        assert matching.attention is not None
+        found["drift/siamese"] = drift(siamese, siamese.matching, batch(ROWS))
+        found["drift/attention"] = drift(matching, matching.attention, batch(ROWS, 3))
+        found["drift/clock"] = of_first(float(dist.get_rank()), torch.device("cpu"))
         model = toy_encoder()
         NTXent(model, form="forward", temperature=1, gather=False)(batch(ROWS, doubles=False)).backward()
         found["wrong/live"] = _wrong_cosine(live=True, true=gradient(model))
@@ -61,9 +68,15 @@ def spread() -> Errors:
 
 
 def test_processes_have_the_gradient_of_the_whole_batch(spread: Errors) -> None:
-    errors = {name: error for name, error in spread.items() if "wrong" not in name}
+    errors = {name: error for name, error in spread.items() if "wrong" not in name and "drift" not in name}
     assert {name for name, error in errors.items() if not error <= LARGEST} == set()
     assert len(errors) == len(OBJECTIVES) * (2 * (2 + 3) + 3 * 2)
+
+
+def test_heads_of_losses_that_do_not_gather_and_clocks_stay_the_same(spread: Errors) -> None:
+    drifts = {name: error for name, error in spread.items() if "drift" in name}
+    assert len(drifts) == 6
+    assert max(drifts.values()) <= LARGEST
 
 
 def test_this_test_would_notice_wrong_gathering(spread: Errors) -> None:

@@ -92,16 +92,15 @@ def test_text_keys() -> None:
 
 def test_heads() -> None:
     vectors = torch.randn(3, 8)
-    for kind in ("residual", "linear"):
-        heads = ContextReplyHeads(8, kind)  # type: ignore[arg-type]
-        assert torch.equal(heads(vectors, 0), vectors)
-        assert torch.equal(heads(vectors, 1), vectors)
-        with torch.no_grad():
-            for parameter in heads.reply.parameters():
-                parameter += 1
-        assert torch.equal(heads(vectors, 0), vectors)
-        assert not torch.allclose(heads(vectors, 1), vectors)
-        assert torch.equal(heads(vectors, 2), heads(vectors, 1))
+    heads = ContextReplyHeads(8)
+    assert torch.equal(heads(vectors, 0), vectors)
+    assert torch.equal(heads(vectors, 1), vectors)
+    with torch.no_grad():
+        for parameter in heads.reply.parameters():
+            parameter += 1
+    assert torch.equal(heads(vectors, 0), vectors)
+    assert not torch.allclose(heads(vectors, 1), vectors)
+    assert torch.equal(heads(vectors, 2), heads(vectors, 1))
     assert [tuple(parameter.shape) for parameter in mlp_head(8).parameters()] == [(8, 8), (128, 8)]
     assert tuple(linear_head(8)(vectors).shape) == (3, 8)
     own = torch.nn.Linear(8, 3).double()

@@ -20,6 +20,7 @@ from turnwise.objectives import (
     Paraphrases,
     ResponseContrast,
     Sum,
+    TemplatePair,
 )
 from turnwise.objectives.masked_language import IGNORED, TARGETS
 from turnwise.objectives.towards_start import FrozenStart
@@ -147,6 +148,7 @@ OBJECTIVES: dict[str, Maker] = {
     "response": ResponseContrast,
     "masked-language": lambda model, **options: FixedMasks(model, mini_batch_size=options.get("mini_batch_size")),
     "tod-bert": _tod_bert,
+    "templates": lambda model, **options: TemplatePair(model, mini_batch_size=options.get("mini_batch_size")),
     "paraphrases": lambda model, **options: _away_from_start(Paraphrases(model, agreement=0.9, pull=5.0, **options)),
 }
 COLUMNS = {"outside": 3, "simclr": 3}

@@ -40,6 +40,7 @@ def test_places_can_be_changed() -> None:
         ({"stages.0.batch_size": "1"}, r"dse, stages\.0\.batch_size: Input should be greater"),
         ({"stages.0.bach_size": "64"}, r"dse, stages\.0\.bach_size: Extra inputs"),
         ({"stages.7.batch_size": "64"}, r"--set stages\.7\.batch_size: there is no such place"),
+        ({"name": "[1"}, r"--set name: '\[1' is no YAML"),
         ({"name.first": "x"}, r"--set name\.first: there is no such place"),
         ({"stages.0.objective.kind": "magic"}, r"objective: Input tag 'magic'"),
     ],

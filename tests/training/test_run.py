@@ -201,6 +201,8 @@ def test_mistakes_are_said(table: Path, start: Path, tmp_path: Path) -> None:
         train(recipe("dialoguecse", start, **{"stages.0.mini_batch_size": "8"}), [table], tmp_path / "c")
     with pytest.raises(TurnwiseError, match="keep_heads needs the head 'context-reply'"):
         train(recipe("dse", start, keep_heads="true"), [table], tmp_path / "d")
+    assert not list((tmp_path / "d").rglob("checkpoint-*")), "it was said after the training"
+    assert not (tmp_path / "d" / "training" / "recipe.yaml").exists()
 
 
 def test_frozen_parts_stay(table: Path, start: Path, tmp_path: Path) -> None:

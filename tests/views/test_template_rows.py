@@ -68,11 +68,12 @@ def test_slots_by_name(table: Path, tmp_path: Path) -> None:
 
 
 def test_an_utterance_keeps_the_template_it_was_said_with(tmp_path: Path) -> None:
-    rows = [{"text": "play one", "slots": ["O", "B-song"]}, {"text": "play one", "slots": ["O", "B-album"]}]
-    rows += [{"text": "play two", "slots": ["B-verb", "O"]}]
+    # Another template makes "play two" too, with a verb that it has from a third one.
+    rows = [{"text": "play two", "slots": ["O", "B-song"]}, {"text": "stop two", "slots": ["B-verb", "O"]}]
+    rows += [{"text": "play it", "slots": ["B-verb", "O"]}]
     slot_table([write(tmp_path / "a.jsonl", rows)], tmp_path / "table")
     build_view(tmp_path / "table", tmp_path / "view", Templates(names=True))
-    assert dict(reversed(row) for row in rows_of(tmp_path / "view"))["play two"] == "{VERB} two"  # type: ignore[arg-type]
+    assert dict(reversed(row) for row in rows_of(tmp_path / "view"))["play two"] == "play {SONG}"  # type: ignore[arg-type]
 
 
 def test_the_same_seed_gives_the_same_rows_in_the_same_order(table: Path, tmp_path: Path) -> None:
@@ -115,6 +116,8 @@ def test_a_tagger_finds_slots_where_there_are_none(table: Path, tmp_path: Path) 
         ('{"txt": "a b"}', r"line 2: no utterance"),
         ("nonsense", r"line 2: no utterance"),
         ("[1]", r"line 2: no utterance"),
+        ('{"text": ""}', r"line 2: no utterance"),
+        ('{"text": 5}', r"line 2: no utterance"),
     ],
 )
 def test_mistakes_name_the_line(row: str, problem: str, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -115,6 +116,7 @@ def prepare(
             overwrite=overwrite,
             on_step=lambda step: status.update(f"{step} …"),
         )
+    shutil.rmtree(out / ".work", ignore_errors=True)  # What logs were converted to on the way is not scrubbed.
     if not done:
         console.print("Nothing to do: this table was prepared from the same input with the same options.")
     _summary(manifest, out)

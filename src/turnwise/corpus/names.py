@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -20,10 +21,13 @@ MIN_SCORE = 0.5
 def _analyzer(model: str) -> Any:
     """The analyzer for a spaCy model, by name or path; loaded once a process."""
     try:
+        import spacy
         from presidio_analyzer import AnalyzerEngine
         from presidio_analyzer.nlp_engine import NlpEngineProvider
     except ImportError as error:
         raise TurnwiseError("--names needs Presidio and spaCy", "pip install 'turnwise[privacy]'") from error
+    if not (spacy.util.is_package(model) or Path(model).exists()):  # Presidio would download it.
+        raise TurnwiseError(f"{model} is no spaCy model", "name its folder, or one that is installed")
     configuration = {"nlp_engine_name": "spacy", "models": [{"lang_code": "en", "model_name": model}]}
     engine = NlpEngineProvider(nlp_configuration=configuration).create_engine()
     return AnalyzerEngine(nlp_engine=engine, supported_languages=["en"])

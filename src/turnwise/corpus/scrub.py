@@ -77,13 +77,13 @@ def is_iban(found: str, before: str = "") -> bool:  # noqa: ARG001
 
 
 def is_ip(found: str, before: str) -> bool:
-    """Whether an address is valid, and not a version number."""
+    """Whether an address is valid, and neither a version number nor the one that means none (`::`)."""
     try:
         address = ipaddress.ip_address(found)
     except ValueError:
         return False
     is_version = _NUMBERING.search(before[-30:].rstrip()) is not None
-    return not (isinstance(address, ipaddress.IPv4Address) and is_version)
+    return not address.is_unspecified and not (isinstance(address, ipaddress.IPv4Address) and is_version)
 
 
 def is_phone(found: str, before: str) -> bool:
@@ -108,7 +108,8 @@ _TOP = (
 )
 _PATTERNS = (
     Pattern("EMAIL", "@", re.compile(r"[\w.%+'-]*\w@(?:[\w-]+\.)+[A-Za-z]{2,}\b")),
-    Pattern("URL", ".", re.compile(r"\b(?:https?|ftp)://[^\s<>\"'\]]+|\bwww\.[^\s<>\"'\]]+", re.IGNORECASE)),
+    Pattern("URL", "/", re.compile(r"\b(?:https?|ftp)://[^\s<>\"'\]]+", re.IGNORECASE)),
+    Pattern("URL", ".", re.compile(r"\bwww\.[^\s<>\"'\]]+", re.IGNORECASE)),
     Pattern(
         "IBAN", "0", re.compile(r"\b[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]{4}){2,7}(?:[ -]?[A-Za-z0-9]{1,4})?\b"), is_iban
     ),

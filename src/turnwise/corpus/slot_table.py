@@ -9,7 +9,7 @@ from typing import Any
 from turnwise.corpus.catalog import get_dataset, load_catalog
 from turnwise.corpus.engine import daft
 from turnwise.corpus.logfile import stem
-from turnwise.corpus.schema import check_dialogue, dialogues_to_arrow
+from turnwise.corpus.schema import dialogues_to_arrow
 from turnwise.corpus.table import Manifest, TableWriter, count_by_source, read_table
 from turnwise.corpus.tagging import Tagger, read_utterances, with_slots
 from turnwise.errors import TurnwiseError
@@ -64,4 +64,4 @@ def _read(name: str, split: str) -> list[Any]:
 
 def _utterances(path: Path, source: str) -> Any:
     """Utterances as a DataFrame; sets of them are small, what is large comes as a table."""
-    return daft().from_arrow(dialogues_to_arrow([check_dialogue(one) for one in read_utterances(path, source)]))
+    return daft().from_arrow(dialogues_to_arrow(list(read_utterances(path, source))))

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from turnwise.corpus.engine import batch_function, daft
 from turnwise.corpus.logfile import open_raw, unpacked
-from turnwise.corpus.schema import Dialogue, Slot, Turn
+from turnwise.corpus.schema import Dialogue, Slot, Turn, check_dialogue
 from turnwise.corpus.turn_arrays import join_turns, split_turns, turns_dtype, with_field
 from turnwise.errors import TurnwiseError
 
@@ -84,14 +84,15 @@ def read_utterances(path: Path, source: str) -> Iterator[Dialogue]:
                 row = json.loads(line)
                 tags = row.get("slots")
                 tagged = Tagged(row["text"]) if tags is None else read_bio(row["text"], tags)
+                slots = [Slot(name, tagged.text[start:end], start, end) for name, start, end in tagged.slots]
+                label = row.get("label")
+                turn = Turn("user", tagged.text, slots=slots or None, intent=label if isinstance(label, str) else None)
+                found = check_dialogue(Dialogue(f"{source}-{number}", source, [turn]))
             except (ValueError, KeyError, TypeError, AttributeError, TurnwiseError) as error:
                 reason = error.problem if isinstance(error, TurnwiseError) else f"no utterance ({error!r})"
                 mend = "each line is a JSON object with 'text' and perhaps 'slots', a tag for each word"
                 raise TurnwiseError(f"{path}, line {number}: {reason}", mend) from error
-            slots = [Slot(name, tagged.text[start:end], start, end) for name, start, end in tagged.slots]
-            label = row.get("label")
-            turn = Turn("user", tagged.text, slots=slots or None, intent=label if isinstance(label, str) else None)
-            yield Dialogue(f"{source}-{number}", source, [turn])
+            yield found
 
 
 def spacy_tagger(pipeline: str) -> Tagger:

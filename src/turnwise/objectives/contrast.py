@@ -11,7 +11,7 @@ from torch.func import functional_call
 
 from turnwise.errors import TurnwiseError
 from turnwise.objectives.caching import Features, in_mini_batches
-from turnwise.objectives.gathering import agree_on, gather_rows, own_offset, shared_parameters, total, world_size
+from turnwise.objectives.gathering import SharedHead, gather_rows, own_offset, total, world_size
 from turnwise.objectives.heads import ContextReplyHeads, Head, build_head
 from turnwise.objectives.row_terms import Anchors, Weighting, weighted_sum
 from turnwise.objectives.text_keys import text_keys
@@ -90,7 +90,7 @@ class Contrast(nn.Module):
         self.gather = gather
         self.mini_batch_size = mini_batch_size
         self.row_chunk = row_chunk
-        self._agreed = False
+        self._shared = SharedHead(self.head) if self.head is not None else None
 
     def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
         """The loss of a batch, as a trainer calls it.
@@ -135,12 +135,9 @@ class Contrast(nn.Module):
     def _head_of_columns(self) -> Callable[[Tensor, int], Tensor]:
         """A function of vectors and their column, with the head's gradient shared by all processes."""
         head = self.head
-        if head is None:
+        if head is None or self._shared is None:
             return lambda vectors, _: vectors
-        if not self._agreed:
-            agree_on(head)
-            self._agreed = True
-        parameters = shared_parameters(head)
+        parameters = self._shared.parameters()
 
         def through(vectors: Tensor, column: int) -> Tensor:
             place = (column,) if isinstance(head, ContextReplyHeads) else ()

@@ -12,7 +12,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-__all__ = ["agree_on", "gather_rows", "own_offset", "shared_parameters", "total", "world_size"]
+__all__ = ["SharedHead", "gather_rows", "of_first", "own_offset", "total", "world_size"]
 
 
 def world_size() -> int:
@@ -26,6 +26,15 @@ def total(value: Tensor) -> Tensor:
     if world_size() > 1:
         dist.all_reduce(value)
     return value
+
+
+def of_first(value: float, device: torch.device) -> float:
+    """The first process's value, so that all decide alike."""
+    if world_size() == 1:
+        return value
+    shared = torch.tensor(value, dtype=torch.float64, device=device)
+    dist.broadcast(shared, 0)
+    return float(shared)
 
 
 def _row_counts(rows: int, device: torch.device) -> list[int]:
@@ -89,22 +98,34 @@ class _Shared(torch.autograd.Function):
         return tuple(averaged)
 
 
-def shared_parameters(module: nn.Module) -> dict[str, Tensor]:
-    """A module's parameters, by name, so that their gradient is the mean over all processes.
+class SharedHead:
+    """A head inside a loss, the same in all processes.
 
-    A trainer wraps the encoder for data-parallel training, but not the loss: without this, heads inside a loss
-    would drift apart. Pass the result to `torch.func.functional_call`.
+    A trainer wraps the encoder for data-parallel training, but not the loss: without this, heads inside a loss would
+    drift apart. No module itself, so that the loss has the head once.
+
+    Args:
+        head: The module.
     """
-    named = dict(module.named_parameters())
-    trained = [name for name, parameter in named.items() if parameter.requires_grad]
-    if world_size() == 1 or not trained:
-        return dict(named)
-    shared = _Shared.apply(*(named[name] for name in trained))  # type: ignore[no-untyped-call]
-    return {**named, **dict(zip(trained, shared, strict=True))}
 
+    def __init__(self, head: nn.Module) -> None:
+        self._head = head
+        self._agreed = False
 
-def agree_on(module: nn.Module) -> None:
-    """Give all processes the first one's parameters: each has drawn its own random start."""
-    if world_size() > 1:
-        for parameter in module.parameters():
-            dist.broadcast(parameter.data, 0)
+    def parameters(self) -> dict[str, Tensor]:
+        """By name, for `torch.func.functional_call`, so that their gradient is the mean over all processes."""
+        if not self._agreed:
+            self._agree()
+            self._agreed = True
+        named = dict(self._head.named_parameters())
+        trained = [name for name, parameter in named.items() if parameter.requires_grad]
+        if world_size() == 1 or not trained:
+            return dict(named)
+        shared = _Shared.apply(*(named[name] for name in trained))  # type: ignore[no-untyped-call]
+        return {**named, **dict(zip(trained, shared, strict=True))}
+
+    def _agree(self) -> None:
+        """Give all processes the first one's parameters: each has drawn its own random start."""
+        if world_size() > 1:
+            for parameter in self._head.parameters():
+                dist.broadcast(parameter.data, 0)

@@ -41,13 +41,6 @@ def _identity_mlp(width: int) -> nn.Module:
     return nn.Sequential(inner, nn.ReLU(), outer)
 
 
-def _identity(width: int) -> nn.Module:
-    layer = nn.Linear(width, width)
-    nn.init.eye_(layer.weight)
-    nn.init.zeros_(layer.bias)
-    return layer
-
-
 class ContextReplyHeads(nn.Module):
     """One head for contexts, another for replies; both begin as the identity, and both are meant to be kept.
 
@@ -56,18 +49,16 @@ class ContextReplyHeads(nn.Module):
 
     Args:
         width: Of the encoder's vectors, and of what the heads give.
-        kind: "mlp" for two layers, "linear" for one.
 
     Attributes:
         context: The head of the first column.
         reply: The head of all other columns.
     """
 
-    def __init__(self, width: int, kind: Literal["mlp", "linear"] = "mlp") -> None:
+    def __init__(self, width: int) -> None:
         super().__init__()
-        make = _identity_mlp if kind == "mlp" else _identity
-        self.context: nn.Module = make(width)
-        self.reply: nn.Module = make(width)
+        self.context: nn.Module = _identity_mlp(width)
+        self.reply: nn.Module = _identity_mlp(width)
 
     def forward(self, vectors: Tensor, column: int) -> Tensor:
         """Apply the head of a column: 0 holds the contexts, the others hold replies."""

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from turnwise.errors import TurnwiseError
 from turnwise.objectives.caching import Features, bare_model
 from turnwise.objectives.contrast import check_choice
-from turnwise.objectives.gathering import agree_on, shared_parameters, total, world_size
+from turnwise.objectives.gathering import SharedHead, total, world_size
 from turnwise.views.manipulations import MARKS, MarkedInput, Task
 
 __all__ = ["UtteranceManipulation", "padded", "scores_and_states"]
@@ -121,7 +121,7 @@ class UtteranceManipulation(nn.Module):
         self.heads.to(device=like.device, dtype=like.dtype)
         self.tokens = 0
         """Tokens of the last batch, padding left out."""
-        self._agreed = False
+        self._shared = SharedHead(self.heads)
 
     @property
     def tasks(self) -> list[Task]:
@@ -171,10 +171,7 @@ class UtteranceManipulation(nn.Module):
         return list(zip(found["input_ids"], found["token_type_ids"], strict=True))
 
     def _mark_losses(self, states: Tensor, asked: dict[Task, list[MarkedInput]]) -> dict[str, Tensor]:
-        if not self._agreed:
-            agree_on(self.heads)
-            self._agreed = True
-        parameters = shared_parameters(self.heads)
+        parameters = self._shared.parameters()
         losses: dict[str, Tensor] = {}
         first = 0
         with torch.autocast(states.device.type, enabled=False):

@@ -11,7 +11,7 @@ from torch.func import functional_call
 
 from turnwise.errors import TurnwiseError
 from turnwise.objectives.caching import Features, bare_model, in_mini_batches
-from turnwise.objectives.gathering import agree_on, shared_parameters, total, world_size
+from turnwise.objectives.gathering import SharedHead, total, world_size
 from turnwise.objectives.sentence_pairs import join_pairs
 
 __all__ = ["MaskedLanguage"]
@@ -104,7 +104,7 @@ class MaskedLanguage(nn.Module):
         self.special: Tensor
         self.register_buffer("special", special.to(table.device), persistent=False)
         self.mask_id: int = tokenizer.mask_token_id
-        self._agreed = False
+        self._shared = SharedHead(self.heads)
 
     def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:  # noqa: ARG002
         """The loss of a batch, as a trainer calls it; labels are not used."""
@@ -115,10 +115,7 @@ class MaskedLanguage(nn.Module):
         if self.next_sentence:
             joined, follows = self.sentence_pairs(columns)
             columns = [joined]
-        if not self._agreed:
-            agree_on(self.heads)
-            self._agreed = True
-        parameters = shared_parameters(self.heads)
+        parameters = self._shared.parameters()
         corrupted = [self.corrupt(column) for column in columns]
         found = torch.cat([self._row_losses(column, parameters) for column in corrupted])
         masked = torch.stack([(column[TARGETS] != IGNORED).sum() for column in corrupted]).sum()

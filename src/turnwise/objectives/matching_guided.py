@@ -8,10 +8,12 @@ from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 
 from turnwise.errors import TurnwiseError
 from turnwise.objectives.caching import Features
 from turnwise.objectives.contrast import Mask, check_choice
+from turnwise.objectives.gathering import SharedHead
 from turnwise.objectives.text_keys import text_keys
 
 __all__ = ["MatchingGuided"]
@@ -30,7 +32,7 @@ def _stacked(columns: Sequence[Features]) -> Features:
 
 
 class MatchingGuided(nn.Module):
-    """Matching-guided embedding with NT-Xent (Wang et al., 2021).
+    """Matching-guided embedding with NT-Xent (Liu et al., 2021).
 
     Formula:
         Equations 3 to 8. With the token states `U` of a turn and `R` of a reply, `R_hat = (U R^T) R`; over turns the
@@ -99,6 +101,7 @@ class MatchingGuided(nn.Module):
         if aggregation == "attention":
             layers = nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 1)
             self.attention = nn.Sequential(*layers).to(device=like.device, dtype=like.dtype)
+            self._shared = SharedHead(self.attention)
 
     def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
         """The loss of a batch, as a trainer calls it."""
@@ -151,7 +154,8 @@ class MatchingGuided(nn.Module):
         assert self.attention is not None
         each = torch.einsum("itd,jsd->ijts", turns, tokens) / math.sqrt(turns.shape[-1])
         refined = torch.einsum("ijts,jsd->ijtd", each, tokens)
-        weights = self.attention(refined).squeeze(-1).masked_fill(~valid[:, None], -math.inf).softmax(-1)
+        scores: Tensor = functional_call(self.attention, self._shared.parameters(), (refined,))
+        weights = scores.squeeze(-1).masked_fill(~valid[:, None], -math.inf).softmax(-1)
         return torch.einsum("ijt,ijts->ijs", weights, each)
 
     def _allowed(self, keys: Tensor, roles: Tensor | None) -> Tensor:

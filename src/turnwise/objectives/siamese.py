@@ -7,9 +7,11 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 
 from turnwise.errors import TurnwiseError
 from turnwise.objectives.caching import Features
+from turnwise.objectives.gathering import SharedHead
 from turnwise.objectives.text_keys import text_keys
 
 __all__ = ["Siamese"]
@@ -48,6 +50,7 @@ class Siamese(nn.Module):
         like: Tensor = next(model.parameters())
         layers = nn.Linear(4 * model.get_embedding_dimension(), hidden), nn.ReLU(), nn.Linear(hidden, 1)
         self.matching = nn.Sequential(*layers).to(device=like.device, dtype=like.dtype)
+        self._shared = SharedHead(self.matching)
 
     def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
         """The loss of a batch, as a trainer calls it."""
@@ -67,7 +70,8 @@ class Siamese(nn.Module):
         """How well each reply (column) fits each context (row)."""
         size = len(contexts), len(replies), contexts.shape[1]
         one, other = contexts[:, None].expand(size), replies[None].expand(size)
-        found: Tensor = self.matching(torch.cat([one, other, (one - other).abs(), one * other], dim=2))
+        joined = torch.cat([one, other, (one - other).abs(), one * other], dim=2)
+        found: Tensor = functional_call(self.matching, self._shared.parameters(), (joined,))
         return found.squeeze(2)
 
     def get_config_dict(self) -> dict[str, Any]:

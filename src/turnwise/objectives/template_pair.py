@@ -7,10 +7,12 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 
 from turnwise.errors import TurnwiseError
 from turnwise.objectives.caching import Features
 from turnwise.objectives.contrast import Contrast, Mask
+from turnwise.objectives.gathering import SharedHead
 from turnwise.objectives.text_keys import text_keys
 
 __all__ = ["TemplatePair"]
@@ -88,6 +90,7 @@ class TemplatePair(nn.Module):
         if template_layer:
             layers = nn.Linear(width, width), nn.Tanh()
             self.template_layer = nn.Sequential(*layers).to(device=like.device, dtype=like.dtype)
+        self._shared = SharedHead(self.template_layer)
 
     def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
         """The loss of a batch, as a trainer calls it."""
@@ -97,7 +100,11 @@ class TemplatePair(nn.Module):
             raise TurnwiseError("TaDSE compares two columns", "give templates and the utterances that fill them")
         keys = [text_keys(column) if self.mask == "text" else None for column in columns]
         # Once for each loss's side: what differs between two passes is dropout.
-        templates = [self.template_layer(self._embed(columns[0])) for _ in range(self._copies("template"))]
+        shared = self._shared.parameters()
+        templates = [
+            functional_call(self.template_layer, shared, (self._embed(columns[0]),))
+            for _ in range(self._copies("template"))
+        ]
         utterances = [self._embed(columns[1]) for _ in range(self._copies("utterance"))]
         sides = {
             "template": (templates, keys[0]),

@@ -21,12 +21,15 @@ class Budget:
         minutes: How many minutes instead.
         spent: Seconds of training so far, those before an interruption included.
         tokens: Tokens of this process so far, padding left out.
+        agreed: Seconds of the first process at the last step, where several train: their own clocks differ, and one
+            would stop while another waits for it.
     """
 
     steps: int
     minutes: float | None = None
     spent: float = 0.0
     tokens: int = 0
+    agreed: float | None = None
     _since: float | None = None
 
     def start_clock(self) -> None:
@@ -52,7 +55,8 @@ class Budget:
             >>> Budget(steps=200).progress(50)
             0.25
         """
-        done = step / self.steps if self.minutes is None else self.seconds / (60 * self.minutes)
+        seconds = self.seconds if self.agreed is None else self.agreed
+        done = step / self.steps if self.minutes is None else seconds / (60 * self.minutes)
         return min(done, 1.0)
 
 

@@ -197,11 +197,13 @@ def _set(tree: Any, path: str, value: str) -> None:
     try:
         for part in parents:
             tree = tree[int(part)] if isinstance(tree, list) else tree.setdefault(part, {})
-        parsed = _number(yaml.safe_load(value))
+        parsed = value if path == "model.start" else _number(yaml.safe_load(value))
         if isinstance(tree, list):
             tree[int(last)] = parsed
         else:
             tree[last] = parsed
+    except yaml.YAMLError as error:
+        raise TurnwiseError(f"--set {path}: {value!r} is no YAML", "check brackets and quotes") from error
     except (KeyError, IndexError, ValueError, AttributeError, TypeError) as error:
         raise TurnwiseError(f"--set {path}: there is no such place", "name it as stages.0.batch_size=256") from error
 

@@ -47,14 +47,15 @@ def refit_heads(
     schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.0, steps)
     order = torch.Generator().manual_seed(seed)
     done = 0
+    device = next(heads.parameters()).device
     heads.train()
     for _ in range(options.passes):
         shuffled = torch.randperm(len(counts), generator=order)
         for start in range(0, steps // options.passes):
             rows = shuffled[start * options.batch_size : (start + 1) * options.batch_size]
-            vectors = loss.through_head([contexts[rows].float(), replies[rows].float()])
-            weights = loss.pair_weights(counts[rows])
-            value = loss.contrast(vectors, keys=[keys[0][rows], keys[1][rows]], weights=weights)
+            vectors = loss.through_head([side[rows].to(device).float() for side in (contexts, replies)])
+            weights = loss.pair_weights(counts[rows].to(device))
+            value = loss.contrast(vectors, keys=[key[rows].to(device) for key in keys], weights=weights)
             optimiser.zero_grad()
             value.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
@@ -84,7 +85,7 @@ def _encoded(
             with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=bf16):
                 part = model.encode(texts[start : start + AT_A_TIME], show_progress_bar=False, convert_to_tensor=True)
             found.append(part.half().cpu())
-            on_progress("encoding for the heads", (place + (start + AT_A_TIME) / len(texts)) / 2, "")
+            on_progress("encoding for the heads", (place + min(1, (start + AT_A_TIME) / len(texts))) / 2, "")
         vectors.append(torch.cat(found))
     keys = _keys(columns["context"]), _keys(columns["reply"])
     return vectors[0], vectors[1], keys, torch.tensor(columns["label"], dtype=torch.float32)

@@ -137,16 +137,13 @@ def _finish(recipe: Recipe, model: Any, losses: dict[str, Any], reads: int, cont
         return
     heads = trained_heads(losses)
     if recipe.keep_heads:
-        if not heads:
-            problem = "keep_heads needs the head 'context-reply' or a template layer in the last stage"
-            raise TurnwiseError(problem, "change the recipe")
         model = keep_heads(model, heads)
     seen = {"steps": result.steps, "pairs": result.pairs, "tokens": result.tokens, "minutes": result.minutes}
     citations = list(dict.fromkeys(getattr(loss, "citation", "") for loss in losses.values()))
     card = write_card(
         recipe,
         name=result.folder.resolve().name,
-        base=Path(recipe.model.start).name if recipe.model.start else "",
+        base="" if recipe.model.random else Path(str(recipe.model.start)).name,
         rows=result.rows,
         seen=seen,
         curve=result.curve,

@@ -78,6 +78,7 @@ class StageRun:
         self._model.max_seq_length = self._recipe.model.max_length
         data, parts = self._data(tables, result)
         losses = build_losses(self._model, parts, self._stage.mini_batch_size, self._heads)
+        self._check_heads(losses)
         finished = self._folder / FINISHED
         trainer, budget = self._trainer(data, losses)
         if resume and finished.exists():
@@ -92,6 +93,16 @@ class StageRun:
         if self._refit({group: data[group] for group in data if parts[group] is self._stage}, losses):
             self._look(losses, result)
         return losses
+
+    def _check_heads(self, losses: dict[str, Any]) -> None:
+        """Before the first step: afterwards all that was learned would be lost."""
+        if self._stage is not self._recipe.stages[-1]:
+            return
+        if self._recipe.refit and context_reply_heads(losses) is None:
+            raise TurnwiseError("refit needs the head 'context-reply' in the last stage", "change the recipe")
+        if self._recipe.keep_heads and not trained_heads(losses):
+            problem = "keep_heads needs the head 'context-reply' or a template layer in the last stage"
+            raise TurnwiseError(problem, "change the recipe")
 
     def _look(self, losses: dict[str, Any], result: TrainResult) -> None:
         """Validate what heads that were refitted have become: the last point of the curve."""
@@ -131,8 +142,7 @@ class StageRun:
         if options is None or self._stage is not self._recipe.stages[-1]:
             return False
         heads = context_reply_heads(losses)
-        if heads is None:
-            raise TurnwiseError("refit needs the head 'context-reply' in the last stage", "change the recipe")
+        assert heads is not None
         seed, bf16 = self._recipe.seed, self._recipe.bf16
         refit_heads(self._model, heads, data, options, bf16=bf16, seed=seed, on_progress=self._on_progress)
         return True
@@ -198,8 +208,8 @@ class StageRun:
 
         from turnwise.training.trainer import DialogueTrainer, Pace, RerankerTrainer, Validation
 
-        rows = sum(len(part) // self._pairs_a_step for part in data.values())
-        steps = self._stage.steps or max(1, round(self._stage.epochs * rows))
+        steps_a_pass = sum(len(part) // self._pairs_a_step for part in data.values())
+        steps = self._stage.steps or max(1, round(self._stage.epochs * steps_a_pass))
         budget = Budget(steps, self._minutes)
         validation = None
         if self._validate is not None:

@@ -35,7 +35,10 @@ def load_start(recipe: Recipe) -> tuple[Any, ContextReplyHeads | None]:
     if options.random:
         heads = None
         shape = options.random
-        model = small_transformer(model.tokenizer, layers=shape.layers, width=shape.width, heads=shape.heads)
+        length = max(128, options.max_length)
+        model = small_transformer(
+            model.tokenizer, layers=shape.layers, width=shape.width, heads=shape.heads, length=length
+        )
     network: Any = model[0]
     network = network.auto_model
     if getattr(network, "pooler", None) is not None:
@@ -127,6 +130,9 @@ def _fix(model: Any, network: Any, options: ModelOptions) -> None:
         network.set_attn_implementation("eager")
     if options.freeze_embeddings:
         network.get_input_embeddings().requires_grad_(False)
-    layers = list(network.encoder.layer) if options.freeze_layers else []
-    for layer in layers[: options.freeze_layers]:
-        layer.requires_grad_(False)
+    if options.freeze_layers:
+        layers = getattr(getattr(network, "encoder", None), "layer", None)
+        if layers is None:
+            raise TurnwiseError("the layers of this network cannot be frozen", "set model.freeze_layers to 0")
+        for layer in layers[: options.freeze_layers]:
+            layer.requires_grad_(False)

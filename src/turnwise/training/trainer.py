@@ -15,6 +15,7 @@ from sentence_transformers.sentence_transformer.evaluation import SentenceEvalua
 from torch import nn
 from transformers import TrainerCallback, TrainerState
 
+from turnwise.objectives.gathering import of_first, world_size
 from turnwise.training.budget import Budget, rate_factor
 from turnwise.training.losses import added_parameters
 from turnwise.training.recipe import Stage
@@ -137,6 +138,8 @@ class Pace(TrainerCallback):
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Stop when time is up; stop the clock while something else than training is done."""
         del kwargs
+        if world_size() > 1:
+            self._budget.agreed = of_first(self._budget.seconds, args.device)
         part = self._budget.progress(state.global_step)
         self._on_step(state.global_step, part, self._loss)
         if part >= 1:

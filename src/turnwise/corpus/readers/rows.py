@@ -108,7 +108,7 @@ def _order(row: Row, columns: dict[str, str], turn: Turn, before: int) -> int:
     return row.line
 
 
-def _turn(row: Row, columns: dict[str, str], run: _Run | None) -> tuple[str, Turn, int]:
+def _turn(row: Row, columns: dict[str, str], run: _Run | None) -> tuple[str, Turn, int, str | None]:
     dialogue_id = _cell(row, columns["dialogue_id"]).strip()
     if not dialogue_id:
         raise BadDialogueError(f"column {columns['dialogue_id']!r} is empty", repr(row.values))
@@ -120,9 +120,11 @@ def _turn(row: Row, columns: dict[str, str], run: _Run | None) -> tuple[str, Tur
     order = _order(row, columns, turn, before)
     if not -(2**63) <= order < 2**63:
         raise BadDialogueError("a turn's number does not fit into 64 bits", str(order))
-    if turn.text.strip():  # An empty cell is an attachment or a join event: counted and left out below.
-        check_dialogue(Dialogue(dialogue_id, "", [turn]))
-    return dialogue_id, turn, order
+    language = _cell(row, columns.get("language")) or None
+    # An empty cell is an attachment or a join event: counted and left out below.
+    shown = turn if turn.text.strip() else Turn("", "-")
+    check_dialogue(Dialogue(dialogue_id, "", [shown], language=language))
+    return dialogue_id, turn, order, language
 
 
 def group_rows(
@@ -135,7 +137,7 @@ def group_rows(
             yield row
             continue
         try:
-            dialogue_id, turn, order = _turn(row, columns, run)
+            dialogue_id, turn, order, language = _turn(row, columns, run)
         except BadDialogueError as error:
             yield Rejection(row.line, error.reason, shorten(error.piece))
             continue
@@ -144,7 +146,7 @@ def group_rows(
             run = None
         run = run or _Run(dialogue_id, [], [], [])
         run.records += 1
-        run.language = run.language or _cell(row, columns.get("language")) or None
+        run.language = run.language or language
         if turn.text.strip():
             run.turns.append(turn)
             run.order.append(order)
