@@ -262,7 +262,6 @@ class TestTables:
         assert texts(entries[0]) == ["hi"]
         assert isinstance(entries[1], Rejection)
 
-
     def test_parquet_with_a_language_that_is_none(self, tmp_path: Path) -> None:
         import pyarrow.parquet as pq
 

@@ -17,7 +17,7 @@ from turnwise.corpus.engine import batch_function, daft
 from turnwise.corpus.fingerprint import hash_strings
 from turnwise.corpus.holdout import Hashes, HoldOut, pair_hashes
 from turnwise.corpus.texts import fold_texts, word_counts
-from turnwise.corpus.turn_arrays import Offsets, join_turns, split_turns, sums, turns_dtype
+from turnwise.corpus.turn_arrays import Offsets, beginnings, join_turns, split_turns, sums, turns_dtype
 
 __all__ = ["cut_dialogues", "mark_turns", "overlap_counts"]
 
@@ -41,7 +41,7 @@ class Marks:
         utterance_sets[word_counts(folded) < MIN_WORDS] = 0
         before = np.concatenate([hashes[:1], hashes[:-1]])
         pair_sets = hold_out.sets_of_pairs(pair_hashes(before, hashes))
-        pair_sets[offsets[:-1][offsets[:-1] < len(hashes)]] = 0  # The first turn of a dialogue follows nothing.
+        pair_sets[beginnings(offsets)] = 0  # The first turn of a dialogue follows nothing.
         self.leaked: npt.NDArray[np.bool_] = utterance_sets != 0
         self.cut: npt.NDArray[np.bool_] = pair_sets != 0
         self.sets: Hashes = utterance_sets | pair_sets
@@ -77,7 +77,7 @@ def _pieces(offsets: Offsets, flat: pa.StructArray, marks: Marks, min_turns: int
     dialogue = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     after_leak = np.concatenate([[False], marks.leaked[:-1]]) if count else marks.leaked
     starts = marks.cut | after_leak
-    starts[offsets[:-1][offsets[:-1] < count]] = True
+    starts[beginnings(offsets)] = True
     piece = np.cumsum(starts) - 1
     kept = ~marks.leaked
     sizes = np.bincount(piece[kept], minlength=piece[-1] + 1 if count else 0)

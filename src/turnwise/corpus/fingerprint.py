@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from turnwise.corpus.engine import batch_function, daft
 from turnwise.corpus.schema import ARROW_SCHEMA
+from turnwise.corpus.turn_arrays import list_parts
 
 __all__ = ["content_hash", "dialogue_hashes", "hash_strings", "mix", "with_row_keys"]
 
@@ -35,13 +36,6 @@ def hash_strings(array: pa.Array) -> Hashes:
     """A 64-bit hash of each string."""
     hashes = daft().Series.from_arrow(array.cast(pa.large_string())).hash().to_arrow()
     return np.asarray(hashes.to_numpy(zero_copy_only=False), dtype=np.uint64)
-
-
-def _list_parts(array: pa.Array) -> tuple[npt.NDArray[np.int64], pa.Array]:
-    """Offsets starting at 0, and the values they cover."""
-    offsets = array.offsets.to_numpy(zero_copy_only=False).astype(np.int64)
-    values = array.values.slice(offsets[0], offsets[-1] - offsets[0]) if len(offsets) else array.values
-    return offsets - offsets[0], values
 
 
 def _fold(values: Hashes, offsets: npt.NDArray[np.int64]) -> Hashes:
@@ -72,7 +66,7 @@ def _hash(array: pa.Array) -> Hashes:
     if pa.types.is_struct(kind):
         return _combined([array.field(place) for place in range(kind.num_fields)], len(array))
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        offsets, values = _list_parts(array)
+        offsets, values = list_parts(array)
         return _fold(_hash(values), offsets)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return hash_strings(array)

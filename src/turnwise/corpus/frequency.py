@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 
 from turnwise.corpus.engine import batch_function, daft
 from turnwise.corpus.fingerprint import hash_strings
-from turnwise.corpus.turn_arrays import keep_turns, split_turns
+from turnwise.corpus.turn_arrays import beginnings, keep_turns, split_turns
 
-__all__ = ["repeated_responses", "response_frequencies", "response_keys", "top_share", "utterance_counts"]
+__all__ = ["repeated_responses", "response_frequencies", "response_keys", "utterance_counts"]
 
 
 def utterance_counts(table: Any) -> Any:
@@ -46,7 +46,7 @@ def response_frequencies(table: Any, *, first_turns: bool = False) -> Any:
         offsets, flat = split_turns(turns)
         follows = np.ones(len(flat), bool)
         if not first_turns:
-            follows[offsets[:-1][offsets[:-1] < len(flat)]] = False
+            follows[beginnings(offsets)] = False
         offsets, later = keep_turns(offsets, flat, follows)
         return pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(response_keys(later.field("text"))))
 
@@ -58,20 +58,3 @@ def repeated_responses(keyed: Any) -> Any:
     """The keys (`response`) that occur more than once, and how often (`count`)."""
     col = daft().col
     return keyed.groupby("response").agg(col("response").count().alias("count")).where(col("count") > 1)
-
-
-def top_share(counts: list[int], share: float = 0.01) -> float:
-    """The part of all occurrences that the most frequent `share` of distinct utterances take (WMDC, Figure 1).
-
-    Args:
-        counts: How often each distinct utterance occurs.
-        share: Which part of the distinct utterances counts as the top; at least one.
-
-    Example:
-        >>> round(top_share([50] + [1] * 99), 2)
-        0.34
-    """
-    if not counts:
-        return 0.0
-    ordered = sorted(counts, reverse=True)
-    return sum(ordered[: max(1, round(len(ordered) * share))]) / sum(ordered)

@@ -143,9 +143,9 @@ def unpacked(path: str, raw: IO[bytes]) -> Any:
     return raw
 
 
-def read_lines(stream: ByteStream, first: int = 1) -> Iterator[Line | Rejection]:
+def read_lines(stream: ByteStream) -> Iterator[Line | Rejection]:
     """Yield the lines of a stream; one that is longer than MAX_RECORD_BYTES is passed over and reported."""
-    number = first
+    number = 1
     while content := stream.readline(MAX_RECORD_BYTES):
         if len(content) == MAX_RECORD_BYTES and not content.endswith(b"\n"):
             yield Rejection(number, f"the line is longer than {MAX_RECORD_BYTES // 2**20} MiB", shorten(content))

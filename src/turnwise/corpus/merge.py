@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from turnwise.corpus.turn_arrays import Offsets
+from turnwise.corpus.turn_arrays import Offsets, beginnings, list_parts
 
 __all__ = ["merge_speakers"]
 
@@ -17,18 +17,17 @@ def _run_starts(offsets: Offsets, speakers: pa.Array) -> npt.NDArray[np.bool_]:
     codes = pc.dictionary_encode(speakers).indices.to_numpy(zero_copy_only=False)
     starts = np.ones(len(speakers), bool)
     starts[1:] = codes[1:] != codes[:-1]
-    starts[offsets[:-1][offsets[:-1] < len(starts)]] = True
+    starts[beginnings(offsets)] = True
     unknown = pc.equal(speakers, "").to_numpy(zero_copy_only=False)
     return np.asarray(starts | unknown)
 
 
 def _joined_lists(lists: pa.Array, bounds: npt.NDArray[np.int64]) -> pa.Array:
     """The lists of each run, one after the other; null if all are."""
-    offsets = lists.offsets.to_numpy().astype(np.int64)
-    values = lists.values.slice(offsets[0], offsets[-1] - offsets[0])
+    offsets, values = list_parts(lists)
     present = np.concatenate([[0], np.cumsum(lists.is_valid().to_numpy(zero_copy_only=False))])
     missing = present[bounds[1:]] == present[bounds[:-1]]
-    return pa.LargeListArray.from_arrays(pa.array((offsets - offsets[0])[bounds]), values, mask=pa.array(missing))
+    return pa.LargeListArray.from_arrays(pa.array(offsets[bounds]), values, mask=pa.array(missing))
 
 
 def _shifted_slots(slots: pa.Array, lengths: npt.NDArray[np.int64], run_of: npt.NDArray[np.int64]) -> pa.Array:
@@ -37,8 +36,7 @@ def _shifted_slots(slots: pa.Array, lengths: npt.NDArray[np.int64], run_of: npt.
     before = ends - (lengths + 1)
     first = np.concatenate([[0], np.flatnonzero(np.diff(run_of)) + 1])
     shift = before - before[first][run_of]
-    offsets = slots.offsets.to_numpy().astype(np.int64)
-    values = slots.values.slice(offsets[0], offsets[-1] - offsets[0])
+    offsets, values = list_parts(slots)
     by = pa.array(np.repeat(shift, np.diff(offsets)).astype(np.int32))
     columns = [
         pc.add(values.field(field.name), by) if field.name in ("start", "end") else values.field(field.name)
@@ -46,7 +44,7 @@ def _shifted_slots(slots: pa.Array, lengths: npt.NDArray[np.int64], run_of: npt.
     ]
     moved = pa.StructArray.from_arrays(columns, names=[field.name for field in values.type])
     missing = slots.is_null()
-    return pa.LargeListArray.from_arrays(pa.array(offsets - offsets[0]), moved, mask=missing)
+    return pa.LargeListArray.from_arrays(pa.array(offsets), moved, mask=missing)
 
 
 def merge_speakers(offsets: Offsets, flat: pa.StructArray) -> tuple[Offsets, pa.StructArray]:

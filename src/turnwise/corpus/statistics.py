@@ -17,7 +17,7 @@ from turnwise.corpus.holdout import HoldOut
 from turnwise.corpus.privacy import personal_counts, scrubbed
 from turnwise.corpus.table import count_by_source
 from turnwise.corpus.texts import word_counts
-from turnwise.corpus.turn_arrays import split_turns, sums
+from turnwise.corpus.turn_arrays import beginnings, split_turns, sums
 
 __all__ = ["CorpusStatistics", "count_pairs", "measure", "warnings_of"]
 
@@ -72,7 +72,7 @@ def _dialogue_measures(table: Any) -> Any:
         texts, speakers = flat.field("text"), flat.field("speaker")
         words = word_counts(texts).astype(np.int32)
         follows = np.ones(len(flat), bool)
-        follows[offsets[:-1]] = False  # The first turn of a dialogue follows nothing.
+        follows[beginnings(offsets)] = False  # The first turn of a dialogue follows nothing.
         previous = np.maximum(np.arange(len(flat)) - 1, 0)
         codes = pc.dictionary_encode(speakers).indices.to_numpy(zero_copy_only=False)
         same = follows & (codes == codes[previous])

@@ -10,7 +10,17 @@ import pyarrow as pa
 
 from turnwise.corpus.schema import ARROW_SCHEMA
 
-__all__ = ["TURNS_TYPE", "join_turns", "keep_turns", "split_turns", "sums", "turns_dtype", "with_field"]
+__all__ = [
+    "TURNS_TYPE",
+    "beginnings",
+    "join_turns",
+    "keep_turns",
+    "list_parts",
+    "split_turns",
+    "sums",
+    "turns_dtype",
+    "with_field",
+]
 
 Offsets = npt.NDArray[np.int64]
 TURNS_TYPE = ARROW_SCHEMA.field("turns").type
@@ -27,6 +37,17 @@ def split_turns(turns: pa.Array) -> tuple[Offsets, pa.StructArray]:
     """Where each dialogue's turns begin in the flat array of turns, and that array."""
     offsets = turns.offsets.to_numpy().astype(np.int64)
     return offsets - offsets[0], turns.flatten()
+
+
+def list_parts(lists: pa.Array) -> tuple[Offsets, pa.Array]:
+    """Offsets that start at 0, and the values they cover; unlike `split_turns`, for lists that may be missing."""
+    offsets = lists.offsets.to_numpy(zero_copy_only=False).astype(np.int64)
+    return offsets - offsets[0], lists.values.slice(offsets[0], offsets[-1] - offsets[0])
+
+
+def beginnings(offsets: Offsets) -> Offsets:
+    """Where dialogues begin; one without turns begins nowhere."""
+    return offsets[:-1][np.diff(offsets) > 0]
 
 
 def join_turns(offsets: Offsets, flat: pa.StructArray) -> pa.Array:
