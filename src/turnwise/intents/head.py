@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from turnwise.intents.calibration import Calibration, fit_calibration, usual_slope
 from turnwise.intents.examples import Examples
+from turnwise.intents.minimise import minimise
 from turnwise.intents.scores import prototype_scores, scores_as_if_new
 from turnwise.runtime.protocols import Vectors
 
@@ -78,23 +79,18 @@ def fit_head(examples: Examples, multi_label: bool) -> Head:
         examples: What is known.
         multi_label: Whether intents are judged each for itself.
     """
-    from scipy.optimize import minimize
-
     scores = scores_as_if_new(examples, np.arange(len(examples)), None)
     base = fit_calibration(scores, examples.member, multi_label, usual_slope(scores, examples.member))
     # The only example of an intent says nothing of its prototype: it is taken to be as far as an average intent.
     offsets = base.apply(np.where(np.isfinite(scores), scores, np.nanmean(scores))).astype(np.float32)
     features, truth = _features(examples.vectors), examples.member.astype(np.float32)
-    shape = (features.shape[1], truth.shape[1])
 
-    def loss(flat: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
-        weights = flat.reshape(shape).astype(np.float32)
+    def loss(weights: Matrix) -> tuple[float, Matrix]:
         logits = features @ weights + offsets
         value, probability = _fit_of(logits, truth, multi_label)
         wrong = probability - truth
         gradient = features.T @ wrong + PENALTY * weights
-        return float(value + PENALTY / 2 * (weights**2).sum()), gradient.ravel().astype(np.float64)
+        return float(value + PENALTY / 2 * (weights**2).sum()), gradient
 
-    limits = {"maxiter": STEPS, "ftol": ENOUGH}
-    found = minimize(loss, np.zeros(shape[0] * shape[1]), jac=True, method="L-BFGS-B", options=limits)
-    return Head(base, found.x.reshape(shape).astype(np.float32))
+    nothing = np.zeros((features.shape[1], truth.shape[1]), np.float32)
+    return Head(base, minimise(loss, nothing, steps=STEPS, enough=ENOUGH))

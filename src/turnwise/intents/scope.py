@@ -96,7 +96,7 @@ def left_out_familiarity(examples: Examples, places: Places, weights: Floats) ->
     single = member & (examples.counts == 1)
     alone = single.any(axis=1)
     best = np.where(single, -np.inf, scores).max(axis=1).astype(np.float64)
-    pairs = np.concatenate(own_similarities(examples, places))
+    pairs, _ = own_similarities(examples, places)
     if not alone.any() or not len(pairs):
         return best, weights, not alone.all()
     missing = np.quantile(pairs, (np.arange(BORROWED) + 0.5) / BORROWED)

@@ -157,16 +157,16 @@ def _inner_similarity(examples: Examples) -> float:
     return float(((squared - counts) / (counts * (counts - 1))).mean()) if several.any() else 0.0
 
 
-def own_similarities(examples: Examples, places: Places) -> list[Floats]:
-    """For each example, its similarities to the others of its first intent."""
-    similarities = left_out_similarities(examples, places)
-    found = []
-    for row, place in enumerate(places):
-        column = int(np.argmax(examples.member[place]))
-        start = examples.starts[column]
-        own = similarities[row, examples.by_intent[start : start + examples.counts[column]]]
-        found.append(np.asarray(own[np.isfinite(own)], np.float32))
-    return found
+def own_similarities(examples: Examples, places: Places) -> tuple[Floats, Places]:
+    """The similarities of each example to the others of its first intent, one after the other; and how many it has."""
+    columns = examples.member[places].argmax(axis=1)
+    sizes = examples.counts[columns]
+    rows = np.repeat(np.arange(len(places)), sizes)
+    within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    others = examples.by_intent[np.repeat(examples.starts[columns], sizes) + within]
+    own = left_out_similarities(examples, places)[rows, others]
+    there = np.isfinite(own)
+    return np.asarray(own[there], np.float32), np.bincount(rows[there], minlength=len(places))
 
 
 class _Spread(NamedTuple):
@@ -177,13 +177,18 @@ class _Spread(NamedTuple):
 
 
 def _own_spread(examples: Examples, places: Places) -> _Spread:
-    own = [values for values in own_similarities(examples, places) if len(values)]
-    if not own:
+    values, sizes = own_similarities(examples, places)
+    if not len(values):
         return _Spread(0.0, 0.0)
-    total = float(np.concatenate(own).var())
-    several = [float(values.var(ddof=1)) for values in own if len(values) > 1]
+    total = float(values.var())
     # With two examples an intent only the total is seen: half of it is taken to lie between messages.
-    within = min(float(np.mean(several)), total) if several else total / 2
+    within = total / 2
+    several = sizes > 1
+    if several.any():
+        rows = np.repeat(np.arange(len(sizes)), sizes)
+        means = np.bincount(rows, values, len(sizes)) / np.maximum(sizes, 1)
+        squares = np.bincount(rows, (values - means[rows]) ** 2, len(sizes))
+        within = min(float((squares[several] / (sizes[several] - 1)).mean()), total)
     return _Spread(total - within, within)
 
 
