@@ -14,6 +14,7 @@ from tests.corpus.test_prepare import random_dialogue, save
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("ray")
 def test_ray_gives_the_same_content_hash(tmp_path: Path) -> None:
     rng = random.Random(7)
     rows = [random_dialogue(rng, f"d{n}") for n in range(300)]

@@ -222,6 +222,7 @@ def test_a_port_in_use_is_one_line(folder: Path, workers: int) -> None:
     assert "cannot be served on (Address already in use)" in done.stderr
 
 
+@pytest.mark.xdist_group("ray")
 def test_two_replicas_under_ray_serve(folder: Path) -> None:
     config, address = write_config(folder)
     command = [sys.executable, "-c", RAY, str(config), address.rsplit(":", 1)[1]]

@@ -22,6 +22,7 @@ build_view(Path(sys.argv[2]), Path(sys.argv[3]), Windows(), source_weights={"inn
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("ray")
 def test_ray_gives_the_same_files(tmp_path: Path) -> None:
     table = write_table(tmp_path / "table", corpus(200), files=3)
     for runner in ("native", "ray"):
