@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 from sklearn.metrics.pairwise import cosine_similarity as sklearn_cosine
 
 from turnwise.benchmarks import metrics
@@ -129,6 +129,27 @@ def test_shares_below_average_to_the_auroc(low: list[int], high: list[int]) -> N
     truth = [1] * len(high) + [0] * len(low)
     shares = metrics.shares_below(np.array(low, float), np.array(high, float))
     assert shares.mean() == pytest.approx(roc_auc_score(truth, high + low))
+
+
+@given(st.lists(st.tuples(*[st.booleans()] * 6), min_size=1, max_size=20))
+def test_f1_of_labels_that_occur_is_sklearns(rows: list[tuple[bool, ...]]) -> None:
+    both = np.array(rows)
+    truth, predicted = both[:, :3], both[:, 3:]
+    found = metrics.f1_scores(truth, predicted)
+    occurs = truth.any(axis=0)
+    if not occurs.any():
+        assert found == {"micro_f1": 0.0, "macro_f1": 0.0}
+        return
+    assert found["micro_f1"] == pytest.approx(f1_score(truth, predicted, average="micro"))
+    macro = f1_score(truth[:, occurs], predicted[:, occurs], average="macro", zero_division=0)
+    assert found["macro_f1"] == pytest.approx(macro)
+
+
+def test_f1_by_hand() -> None:
+    truth = np.array([[True, False, False], [True, True, False]])
+    predicted = np.array([[True, False, True], [False, True, False]])
+    # Two thirds for the first, one for the second; the third is said once and never true.
+    assert metrics.f1_scores(truth, predicted) == {"micro_f1": pytest.approx(4 / 6), "macro_f1": pytest.approx(5 / 6)}
 
 
 def test_groups_and_left_out_credits_average_to_the_score() -> None:

@@ -12,7 +12,15 @@ from torch import Tensor
 from tests.objectives.reference import naive, wmdc
 from tests.objectives.toy import batch, frequencies, toy_encoder
 from turnwise.errors import TurnwiseError
-from turnwise.objectives import Contrast, HardNegativeContrast, InverseFrequencyContrast, NTXent, ResponseContrast
+from turnwise.objectives import (
+    ContextReplyHeads,
+    Contrast,
+    HardNegativeContrast,
+    InverseFrequencyContrast,
+    NTXent,
+    ResponseContrast,
+)
+from turnwise.objectives import contrast as core
 from turnwise.objectives.text_keys import text_keys
 
 # The second context stands apart, the second reply lies on the first context: one easy and one hard negative.
@@ -158,9 +166,11 @@ def test_mistakes_are_said() -> None:
         NTXent(model, head="crown")  # type: ignore[arg-type]
     with pytest.raises(TurnwiseError, match="temperature cannot be 0"):
         NTXent(model, temperature=0)
-    with pytest.raises(TurnwiseError, match="compares two columns"):
+    with pytest.raises(TurnwiseError, match=r"^a contrastive loss compares two columns: give contexts and replies$"):
         NTXent(model)(batch(4, 1, doubles=False))
-    with pytest.raises(TurnwiseError, match="InverseFrequencyContrast needs weights"):
+    with pytest.raises(
+        TurnwiseError, match=r"^InverseFrequencyContrast needs weights: add a column 'label' to the training data$"
+    ):
         InverseFrequencyContrast(model)(batch(4))
     with pytest.raises(TurnwiseError, match="less than once"):
         InverseFrequencyContrast(model)(batch(4), torch.zeros(4))
@@ -221,3 +231,41 @@ def test_a_temperature_is_above_0(temperature: float) -> None:
         Contrast(toy_encoder(), temperature=temperature)
     assert error.value.problem == f"the temperature cannot be {temperature}"
     assert error.value.mend == "give a number above 0, such as 0.05"
+
+
+def test_vectors_through_a_head_by_column() -> None:
+    heads = ContextReplyHeads(2).double()
+    with torch.no_grad():
+        for parameter in heads.reply.parameters():
+            parameter += 0.5
+    loss = NTXent(toy_encoder(), head=heads)
+    contexts, replies = loss.through_head([CONTEXTS, REPLIES])
+    assert torch.equal(contexts, heads.context(CONTEXTS))
+    assert torch.equal(replies, heads.reply(REPLIES))
+    assert not torch.allclose(replies, REPLIES)
+
+
+@pytest.mark.parametrize("form", ["forward", "symmetric", "simclr"])
+def test_each_process_has_its_part_of_the_whole(form: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two processes as one of them sees it: the other's rows are gathered, before or after its own."""
+    draw = torch.Generator().manual_seed(3)
+    columns = [torch.randn(7, 4, generator=draw, dtype=torch.float64) for _ in range(3)]
+    keys = [torch.randint(5, (7,), generator=draw) for _ in range(3)]
+    weights = torch.rand(7, generator=draw, dtype=torch.float64)
+    loss = NTXent(toy_encoder(), form=form, weighted=True, normalize_weights=True)
+    whole = loss.contrast(columns, keys=keys, weights=weights)
+    everything = [*(loss._scaled(column) for column in columns), *keys]
+    cut, found = 3, []
+    for own in (slice(0, cut), slice(cut, 7)):
+
+        def gathered(part: Tensor, own: slice = own) -> Tensor:
+            return next(full for full in everything if full.dtype == part.dtype and torch.equal(full[own], part))
+
+        with monkeypatch.context() as patched:
+            patched.setattr(core, "world_size", lambda: 2)
+            patched.setattr(core, "gather_rows", gathered)
+            patched.setattr(core, "own_offset", lambda _rows, _device, own=own: own.start)
+            patched.setattr(core, "total", lambda _: weights.sum())
+            found.append(loss.contrast([c[own] for c in columns], keys=[k[own] for k in keys], weights=weights[own]))
+    assert torch.stack(found).mean().item() == pytest.approx(whole.item(), abs=1e-12)
+    assert found[0].item() != pytest.approx(found[1].item(), abs=1e-3)
