@@ -8,3 +8,4 @@ python -m studies.onboarding.code_blocks
 python -m studies.onboarding.mistakes
 python -m studies.onboarding.accessibility
 python -m studies.onboarding.mutants
+python -m studies.onboarding.ci

@@ -1,0 +1,27 @@
+"""How long continuous integration takes: `.ci/run` in a fresh clone of what is committed.
+
+Usage: python -m studies.onboarding.ci
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from studies.figures import record
+from studies.onboarding.code_blocks import ROOT
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        clone = Path(folder) / "clone"
+        subprocess.run(["git", "clone", "-q", ROOT, clone], check=True)
+        begun = time.perf_counter()
+        subprocess.run([clone / ".ci" / "run"], cwd=clone, check=True)
+        record("onboarding", {"ci_minutes": (time.perf_counter() - begun) / 60})
+
+
+if __name__ == "__main__":
+    main()
