@@ -141,8 +141,8 @@ def test_f1_of_labels_that_occur_is_sklearns(rows: list[tuple[bool, ...]]) -> No
         assert found == {"micro_f1": 0.0, "macro_f1": 0.0}
         return
     assert found["micro_f1"] == pytest.approx(f1_score(truth, predicted, average="micro"))
-    macro = f1_score(truth[:, occurs], predicted[:, occurs], average="macro", zero_division=0)
-    assert found["macro_f1"] == pytest.approx(macro)
+    each = [f1_score(truth[:, label], predicted[:, label], zero_division=0) for label in np.flatnonzero(occurs)]
+    assert found["macro_f1"] == pytest.approx(np.mean(each))
 
 
 def test_f1_by_hand() -> None:
