@@ -16,6 +16,7 @@ from studies.onboarding.code_blocks import ROOT
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)  # As folders of projects are: some tests act as a user who owns nothing.
         clone = Path(folder) / "clone"
         subprocess.run(["git", "clone", "-q", ROOT, clone], check=True)
         begun = time.perf_counter()

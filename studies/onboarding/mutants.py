@@ -1,6 +1,6 @@
 """Are the tests of the two files that all numbers rest on any good? Each small change of these files must fail one.
 
-Usage: python -m studies.onboarding.mutants
+Usage: python -m studies.onboarding.mutants [FILE...]
 
 Runs mutmut (pip install mutmut) on a copy of the project. Mutants that survive are listed in results/mutants.json.
 """
@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from studies.figures import record
 from studies.onboarding.code_blocks import ROOT
@@ -40,6 +41,7 @@ also_copy = ["conftest.py", "studies", "examples"]
 """
 # mutmut 3.8 asks pytest 9 for a name that it no longer has.
 MEND = "import pytest\n\npytest.Item._nodeid = property(lambda item: item.nodeid)\n"
+KILLED = ("killed", "timeout")
 _RESULT = re.compile(r"^\s*(\S+__mutmut_\d+): (.+)$")
 
 
@@ -61,15 +63,18 @@ def verdicts(file: str, tests: list[str]) -> dict[str, str]:
     return {found[1]: found[2] for line in said.splitlines() if (found := _RESULT.match(line))}
 
 
-def main() -> None:
-    found = {name: what for file, tests in FILES.items() for name, what in verdicts(file, tests).items()}
-    counts = Counter(found.values())
-    killed = 100 * (counts["killed"] + counts["timeout"]) / len(found)
-    RESULTS.parent.mkdir(exist_ok=True)
-    survived = sorted(name for name, what in found.items() if what not in ("killed", "timeout"))
-    RESULTS.write_text(json.dumps({"counts": dict(counts), "survived": survived}, indent=1) + "\n")
-    record("onboarding", {"mutants": len(found), "mutants_killed_percent": killed})
+def main(*wanted: str) -> None:
+    known: dict[str, dict[str, Any]] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    for file in wanted or FILES:
+        found = verdicts(file, FILES[file])
+        survived = sorted(name for name, what in found.items() if what not in KILLED)
+        known[file] = {"counts": dict(Counter(found.values())), "survived": survived}
+        RESULTS.parent.mkdir(exist_ok=True)
+        RESULTS.write_text(json.dumps(known, indent=1) + "\n")
+    counts = sum((Counter(one["counts"]) for one in known.values()), Counter[str]())
+    killed = 100 * sum(counts[what] for what in KILLED) / counts.total()
+    record("onboarding", {"mutants": counts.total(), "mutants_killed_percent": killed})
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])
