@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import socket
 import subprocess
 import tempfile
 import time
@@ -25,16 +24,11 @@ from studies.figures import record
 from studies.onboarding.code_blocks import ROOT, Block, blocks, commands
 from studies.onboarding.install import Environment
 from studies.onboarding.pictures import take_pictures
+from studies.service.lab import free_port
 
 PAGE = ROOT / "docs" / "tutorial.md"
 START = "all-MiniLM-L6-v2"
 ADDRESS = "127.0.0.1:8000"
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 @dataclass

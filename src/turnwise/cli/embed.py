@@ -43,7 +43,6 @@ class _Parquet:
         flat = pa.array(vectors.ravel(), pa.float32())
         table = pa.table({"text": texts, "vector": pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])})
         if self._writer is None:
-            self._partial.parent.mkdir(parents=True, exist_ok=True)
             self._writer = pq.ParquetWriter(self._partial, table.schema, compression="zstd")
         self._writer.write_table(table)
 

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
+from torch.func import functional_call
 
 __all__ = ["SharedHead", "gather_rows", "of_first", "own_offset", "total", "world_size"]
 
@@ -123,6 +124,11 @@ class SharedHead:
             return dict(named)
         shared = _Shared.apply(*(named[name] for name in trained))  # type: ignore[no-untyped-call]
         return {**named, **dict(zip(trained, shared, strict=True))}
+
+    def __call__(self, vectors: Tensor) -> Tensor:
+        """Vectors after the head; who applies it several times in a batch takes `parameters` once."""
+        found: Tensor = functional_call(self._head, self.parameters(), (vectors,))
+        return found
 
     def _agree(self) -> None:
         """Give all processes the first one's parameters: each has drawn its own random start."""

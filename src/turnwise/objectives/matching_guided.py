@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call
 
 from turnwise.errors import TurnwiseError
 from turnwise.objectives.caching import Features
@@ -151,11 +150,9 @@ class MatchingGuided(nn.Module):
 
     def _attended(self, turns: Tensor, valid: Tensor, tokens: Tensor) -> Tensor:
         """The matches of all turns, each turn weighted by what it makes of the reply."""
-        assert self.attention is not None
         each = torch.einsum("itd,jsd->ijts", turns, tokens) / math.sqrt(turns.shape[-1])
         refined = torch.einsum("ijts,jsd->ijtd", each, tokens)
-        scores: Tensor = functional_call(self.attention, self._shared.parameters(), (refined,))
-        weights = scores.squeeze(-1).masked_fill(~valid[:, None], -math.inf).softmax(-1)
+        weights = self._shared(refined).squeeze(-1).masked_fill(~valid[:, None], -math.inf).softmax(-1)
         return torch.einsum("ijt,ijts->ijs", weights, each)
 
     def _allowed(self, keys: Tensor, roles: Tensor | None) -> Tensor:

@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call
 
 from turnwise.errors import TurnwiseError
 from turnwise.objectives.caching import Features
@@ -70,9 +69,7 @@ class Siamese(nn.Module):
         """How well each reply (column) fits each context (row)."""
         size = len(contexts), len(replies), contexts.shape[1]
         one, other = contexts[:, None].expand(size), replies[None].expand(size)
-        joined = torch.cat([one, other, (one - other).abs(), one * other], dim=2)
-        found: Tensor = functional_call(self.matching, self._shared.parameters(), (joined,))
-        return found.squeeze(2)
+        return self._shared(torch.cat([one, other, (one - other).abs(), one * other], dim=2)).squeeze(2)
 
     def get_config_dict(self) -> dict[str, Any]:
         """The settings, for the model card."""
