@@ -8,25 +8,54 @@ from __future__ import annotations
 from pathlib import Path
 
 from studies.figures import STUDIES
-from studies.methods.arms import METHODS
+from studies.methods.arms import MATCHING, METHODS, TEMPLATES
 from studies.methods.figures import as_used, finished_seeds
-from studies.tables import ROWS, differences_table, put_tables, scores_table
-from turnwise.benchmarks import read_results
+from studies.tables import ROWS, Rows, differences_table, put_tables, scores_table
+from turnwise.benchmarks import RunResult, read_results
 
 PAGE = Path(__file__).parent / "README.md"
 GUIDE = Path("docs/methods.md")
+MORE_ROWS: Rows = {
+    "1-shot intents, mean of four": ROWS["1-shot intents, mean of four"],
+    "finding utterances that play the same part (MultiDoGO), MAP": ("retrieve-multidogo",),
+    "STS-B": ROWS["STS-B, plain space"],
+    "nearest neighbour, SNIPS": ("knn-snips",),
+    "nearest neighbour, ATIS": ("knn-atis",),
+    "next turn, SGD": ROWS["next turn, SGD"],
+    "after three turns, SGD": ROWS["after three turns, SGD"],
+}
+IDEAS = dict([MATCHING, TEMPLATES])
+"""A paper's method, and its control."""
+
+
+def runs_of(method: str) -> list[RunResult]:
+    """A method's seeds as the model is used."""
+    return [as_used(run) for seed in finished_seeds(method) if (run := read_results(seed))]
+
+
+def ideas_tables(start: RunResult) -> list[list[str]]:
+    """Matching and templates beside the start and their controls; nothing while an arm is missing."""
+    found = {name: runs_of(name) for pair in IDEAS.items() for name in pair}
+    if not all(found.values()):
+        return []
+    columns = {f"{idea} over {control}": (found[idea][0], found[control][0]) for idea, control in IDEAS.items()}
+    columns |= {f"{idea} over the start": (found[idea][0], start) for idea in IDEAS}
+    scores = scores_table({"start": [start], **found}, MORE_ROWS)
+    return [["**Matching and templates**"], scores, differences_table(columns, MORE_ROWS)]
 
 
 def main() -> None:
-    folders = {"start": [STUDIES / "baselines" / "all-MiniLM-L6-v2"]}
-    folders |= {method: finished_seeds(method) for method in METHODS}
-    found = {name: [as_used(run) for seed in seeds if (run := read_results(seed))] for name, seeds in folders.items()}
+    start_run = read_results(STUDIES / "baselines" / "all-MiniLM-L6-v2")
+    assert start_run is not None
+    found = {"start": [as_used(start_run)], **{method: runs_of(method) for method in METHODS}}
     start, first = found["start"][0], found[METHODS[0]][0]
     rows = {title: names for title, names in ROWS.items() if names[0] in first.tasks}
     columns = {name: (seeds[0], start) for name, seeds in found.items() if name != "start"}
     scores = scores_table(found, rows)
-    put_tables(PAGE, scores, ["**Differences of first seeds to the start**"], differences_table(columns, rows))
-    put_tables(GUIDE, scores)
+    ideas = ideas_tables(start)
+    title = ["**Differences of first seeds to the start**"]
+    put_tables(PAGE, scores, title, differences_table(columns, rows), *ideas)
+    put_tables(GUIDE, scores, *ideas[:2])
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 Usage: python -m studies.sweeps.questions
 
-Writes figures.json, answers.json and one plot a question beside this file.
+Writes figures.json, answers.json, a plot and the table of README.md beside this file.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from studies.baselines.figures import scores_of
 from studies.figures import record
 from studies.sweeps.points import RESULTS, SEEDS
+from studies.tables import put_tables
 from turnwise.benchmarks import read_results
 
 HERE = Path(__file__).parent
@@ -109,7 +111,7 @@ QUESTIONS = [
 ]  # fmt: skip
 
 
-def answer(question: Question) -> dict[str, object] | None:
+def answer(question: Question) -> dict[str, Any] | None:
     """What our points say; nothing while one is missing."""
     worse = start_of(question.worse) if question.worse == "gte-small" else question.score(question.worse)
     better = question.score(question.better)
@@ -120,27 +122,46 @@ def answer(question: Question) -> dict[str, object] | None:
         "question": question.name,
         "paper": question.paper,
         "says": question.says,
-        question.worse: worse,
-        question.better: better,
+        "worse": question.worse,
+        "better": question.better,
+        "worse_scores": worse,
+        "better_scores": better,
         "difference": difference,
         "agrees": difference > 0,
         # With two seeds a side, a gap between all of one and all of the other is the most one can ask for.
-        "clear": min(better) > max(worse) or max(better) < min(worse),
+        "clear": len(better) > 1 and (min(better) > max(worse) or max(better) < min(worse)),
     }
 
 
-def plot(found: list[dict[str, object]]) -> None:
+def table(found: list[dict[str, Any]]) -> list[str]:
+    """A row a question: the paper's direction, ours, and whether they agree."""
+    lines = ["| paper | says | ours, without | ours, with | difference | agrees |", "|---" * 6 + "|"]
+    for one in found:
+        sides = [
+            f"{statistics.fmean(one[f'{side}_scores']):.1f} (`{one[side]}`, {len(one[f'{side}_scores'])})"
+            for side in ("worse", "better")
+        ]
+        agrees = ("yes" if one["agrees"] else "no") + ("" if one["clear"] else ", unclear")
+        lines.append(f"| {one['paper']} | {one['says']} | {' | '.join(sides)} | {one['difference']:+.1f} | {agrees} |")
+    return lines
+
+
+def plot(found: list[dict[str, Any]]) -> None:
     """One bar for each question: our difference in the paper's direction."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "turnwise"})
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(8, 0.4 * len(found) + 1))
-    values = [float(str(one["difference"])) for one in found]
-    axes.barh([str(one["says"]) for one in found], values, color=["#3b7" if value > 0 else "#c54" for value in values])
+    values = [one["difference"] for one in found]
+    axes.barh([one["says"] for one in found], values, color=["#3b7" if value > 0 else "#c54" for value in values])
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set_xlabel("points in the paper's direction")
     axes.invert_yaxis()
     figure.tight_layout()
-    figure.savefig(HERE / "questions.svg")
+    figure.savefig(HERE / "questions.svg", metadata={"Date": None})
 
 
 def main() -> None:
@@ -148,6 +169,7 @@ def main() -> None:
     (HERE / "answers.json").write_text(json.dumps(found, indent=1) + "\n")
     if found:
         plot(found)
+        put_tables(HERE / "README.md", table(found))
     agreeing = sum(bool(one["agrees"]) for one in found)
     record("sweeps", {"questions": len(found), "questions_same_direction": agreeing})
 
