@@ -8,11 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from datasets import Dataset
 from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 
 from turnwise.errors import TurnwiseError
+from turnwise.objectives import ContextReplyHeads
 from turnwise.training import load_recipe, train
+from turnwise.training.recipe import Refit
+from turnwise.training.refit import refit_heads
 
 
 def run(start: Path, table: Path, out: Path, validate: Any = None, **changes: str) -> Path:
@@ -50,6 +54,23 @@ def test_refitted_heads_are_the_last_point_of_the_curve(table: Path, start: Path
     curve = json.loads((out / "training" / "result.json").read_text(encoding="utf-8"))["curve"]
     assert [(point["step"], point["score"]) for point in curve] == [(6, 1.0), (6, 2.0)]
     assert np.allclose(seen[-1], SentenceTransformer(str(out)).encode_query(["please tell me about q1"]), atol=1e-6)
+
+
+def test_a_text_is_encoded_once(start: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = SentenceTransformer(str(start))
+    encoded: list[str] = []
+    encode = model.encode
+
+    def noted(texts: list[str], **options: Any) -> Any:
+        encoded.extend(texts)
+        return encode(texts, **options)
+
+    monkeypatch.setattr(model, "encode", noted)
+    one = Dataset.from_dict({"context": ["hi", "hi", "more"], "reply": ["hello", "more", "bye"]})
+    two = Dataset.from_dict({"context": ["hi hello", "x more"], "reply": ["more", "bye"]})
+    heads = ContextReplyHeads(model.get_embedding_dimension() or 0)
+    refit_heads(model, heads, {"1": one, "2": two}, Refit(pairs=6, passes=1, batch_size=2), bf16=False, seed=0)
+    assert sorted(encoded) == ["bye", "hello", "hi", "hi hello", "more", "x more"]
 
 
 def test_refit_needs_heads(table: Path, start: Path, tmp_path: Path) -> None:

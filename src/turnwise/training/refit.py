@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 import torch
 from torch import Tensor
 
-from turnwise.corpus.fingerprint import hash_strings
 from turnwise.objectives import ContextReplyHeads, InverseFrequencyContrast
 from turnwise.training.recipe import Refit
 
@@ -40,7 +37,7 @@ def refit_heads(
         seed: For the order.
         on_progress: Called with what is being done, the part that is done, and a note.
     """
-    contexts, replies, keys, counts = _encoded(model, data, options.pairs, bf16, on_progress)
+    vectors, sides, counts = _encoded(model, data, options.pairs, bf16, on_progress)
     loss = InverseFrequencyContrast(model, temperature=options.temperature, head=heads)
     optimiser = torch.optim.AdamW(heads.parameters(), lr=options.rate, weight_decay=options.weight_decay)
     steps = max(1, len(counts) // options.batch_size) * options.passes
@@ -53,9 +50,10 @@ def refit_heads(
         shuffled = torch.randperm(len(counts), generator=order)
         for start in range(0, steps // options.passes):
             rows = shuffled[start * options.batch_size : (start + 1) * options.batch_size]
-            vectors = loss.through_head([side[rows].to(device).float() for side in (contexts, replies)])
+            keys = [side[rows] for side in sides]  # Equal for equal texts, which are no negatives of each other.
+            passed = loss.through_head([vectors[key].to(device).float() for key in keys])
             weights = loss.pair_weights(counts[rows].to(device))
-            value = loss.contrast(vectors, keys=[key[rows].to(device) for key in keys], weights=weights)
+            value = loss.contrast(passed, keys=[key.to(device) for key in keys], weights=weights)
             optimiser.zero_grad()
             value.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
@@ -66,10 +64,11 @@ def refit_heads(
 
 def _encoded(
     model: Any, data: Mapping[str, Any], pairs: int, bf16: bool, on_progress: Callable[[str, float, str], None]
-) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor], Tensor]:
-    """Vectors of contexts and replies in half precision, keys of their texts, and how often each reply occurs.
+) -> tuple[Tensor, list[Tensor], Tensor]:
+    """Vectors of texts in half precision, which of them are the contexts and replies, and how often each reply occurs.
 
-    Rows lie in a random order, so the first ones of each group are a sample.
+    Rows lie in a random order, so the first ones of each group are a sample. A text is encoded once: groups of one, two
+    and three turns share their replies, and a turn is the reply to one and the context of the next.
     """
     share = pairs // len(data)
     columns: dict[str, list[Any]] = {"context": [], "reply": [], "label": []}
@@ -78,19 +77,14 @@ def _encoded(
             batch = rows[start : min(start + AT_A_TIME, share, len(rows))]
             for name, values in columns.items():
                 values.extend(batch[name] if name in batch else [1.0] * len(batch["reply"]))
-    vectors = []
-    for place, name in enumerate(("context", "reply")):
-        texts, found = columns[name], []
-        for start in range(0, len(texts), AT_A_TIME):
-            with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=bf16):
-                part = model.encode(texts[start : start + AT_A_TIME], show_progress_bar=False, convert_to_tensor=True)
-            found.append(part.half().cpu())
-            on_progress("encoding for the heads", (place + min(1, (start + AT_A_TIME) / len(texts))) / 2, "")
-        vectors.append(torch.cat(found))
-    keys = _keys(columns["context"]), _keys(columns["reply"])
-    return vectors[0], vectors[1], keys, torch.tensor(columns["label"], dtype=torch.float32)
-
-
-def _keys(texts: list[str]) -> Tensor:
-    """Equal for equal texts."""
-    return torch.from_numpy(hash_strings(pa.array(texts, pa.large_string())).astype(np.int64))
+    places: dict[str, int] = {}
+    sides = [
+        torch.tensor([places.setdefault(text, len(places)) for text in columns[name]]) for name in ("context", "reply")
+    ]
+    texts, found = list(places), []
+    for start in range(0, len(texts), AT_A_TIME):
+        with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=bf16):
+            part = model.encode(texts[start : start + AT_A_TIME], show_progress_bar=False, convert_to_tensor=True)
+        found.append(part.half().cpu())
+        on_progress("encoding for the heads", min(1, (start + AT_A_TIME) / len(texts)), "")
+    return torch.cat(found), sides, torch.tensor(columns["label"], dtype=torch.float32)
