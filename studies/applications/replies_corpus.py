@@ -70,15 +70,23 @@ class RepeatingEncoder:
         self._contexts = {context: place for place, context in enumerate(known)}
 
     def encode_document(self, replies: Sequence[str]) -> Vectors:
-        parts = [reply.rpartition(MARK) for reply in replies]
-        bases = [self._places.get(before if mark else text, 0) for before, mark, text in parts]
-        seeds = [int(after) if mark else 0 for _, mark, after in parts]
-        vectors = np.array(self._base.reply_vectors[bases], np.float32)
+        bases, seeds = zip(*map(self._base_and_copy, replies), strict=True)
+        vectors = np.array(self._base.reply_vectors[list(bases)], np.float32)
         for row, seed in enumerate(seeds):
             if seed:
                 noise = np.random.default_rng(seed).normal(size=vectors.shape[1])
                 vectors[row] += (NOISE / np.linalg.norm(noise) * noise).astype(np.float32)
         return unit_rows(vectors)
+
+    def _base_and_copy(self, reply: str) -> tuple[int, int]:
+        """Where a reply's base is, and the number of the copy; 0 for the base itself, which may have the mark in it.
+
+        The few turns of contexts that count as replies are no base: they lie where the first one lies.
+        """
+        before, _, number = reply.rpartition(MARK)
+        if reply in self._places or before not in self._places or not number.isdigit():
+            return self._places.get(reply, 0), 0
+        return self._places[before], int(number)
 
     def encode_query(self, contexts: Sequence[Context]) -> Vectors:
         places = [self._contexts.get(tuple(context), 0) for context in contexts]
