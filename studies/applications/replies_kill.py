@@ -21,7 +21,7 @@ from studies.figures import record
 from turnwise.replies import ReplyIndex
 
 RUNS = 10
-SETS = ("woz20", "multiwoz21")
+SETS = ("woz20", "casino")
 
 
 def replies(index: Path) -> Counter[tuple[int, int]]:
@@ -84,7 +84,10 @@ def main(model: str) -> None:
             second, seen = killed(add, seconds[1], chance, index)
             different = differences(replies(index), expected)
             kills, wrong, torn = kills + first + second, wrong + different, torn + seen
-            print(f"{number}: killed in build {first}, in add {second}; {different} replies differ, {seen} torn reads")
+            print(
+                f"{number}: killed in build {first}, in add {second}; {different} replies differ, {seen} torn reads",
+                flush=True,
+            )
     record("applications", {"kill_runs": RUNS, "kills": kills, "replies_lost_or_doubled": wrong, "torn_reads": torn})
 
 
