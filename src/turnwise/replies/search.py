@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -74,6 +75,7 @@ class Searcher:
         self.replies = store.open(version.replies.name, version.replies.version)
         has_contexts = version.contexts_ann is not None
         self._occurrences = store.open(version.occurrences.name, version.occurrences.version) if has_contexts else None
+        self._threads = ThreadPoolExecutor(len(_LISTS["all"]), thread_name_prefix="replies")
 
     def hits(
         self, text: str, vector: Vectors | None, *, mode: Mode, where: str | None, rarity: float, limit: int
@@ -91,12 +93,20 @@ class Searcher:
         if mode not in MODES:
             raise TurnwiseError(f"there is no mode {mode!r}", f"choose one of {', '.join(MODES)}")
         try:
-            found = {name: self._list(name, text, vector, where, max(limit, CANDIDATES)) for name in _LISTS[mode]}
+            found = self._lists(_LISTS[mode], text, vector, where, max(limit, CANDIDATES))
         except ValueError as error:  # What LanceDB raises for a wrong condition.
             if where is None:
                 raise
             raise TurnwiseError(f"the condition {where!r} is wrong ({error})".replace("\n", " "), _COLUMNS) from error
-        return _ranked(list(found.values()), rarity)[:limit]
+        return _ranked(found, rarity)[:limit]
+
+    def _lists(
+        self, names: Sequence[str], text: str, vector: Vectors | None, where: str | None, limit: int
+    ) -> list[pa.Table]:
+        """The lists of these names; several at the same time, since each waits for the disk and for its own thread."""
+        if len(names) == 1:
+            return [self._list(names[0], text, vector, where, limit)]
+        return list(self._threads.map(lambda name: self._list(name, text, vector, where, limit), names))
 
     def _list(self, name: str, text: str, vector: Vectors | None, where: str | None, limit: int) -> pa.Table:
         if name == "text":
