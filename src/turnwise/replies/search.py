@@ -75,7 +75,7 @@ class Searcher:
         self.replies = store.open(version.replies.name, version.replies.version)
         has_contexts = version.contexts_ann is not None
         self._occurrences = store.open(version.occurrences.name, version.occurrences.version) if has_contexts else None
-        self._threads = ThreadPoolExecutor(len(_LISTS["all"]), thread_name_prefix="replies")
+        self._threads = ThreadPoolExecutor(thread_name_prefix="replies")
 
     def hits(
         self, text: str, vector: Vectors | None, *, mode: Mode, where: str | None, rarity: float, limit: int
@@ -103,10 +103,10 @@ class Searcher:
     def _lists(
         self, names: Sequence[str], text: str, vector: Vectors | None, where: str | None, limit: int
     ) -> list[pa.Table]:
-        """The lists of these names; several at the same time, since each waits for the disk and for its own thread."""
-        if len(names) == 1:
-            return [self._list(names[0], text, vector, where, limit)]
-        return list(self._threads.map(lambda name: self._list(name, text, vector, where, limit), names))
+        """The lists of these names at the same time; the first here, so that many searches never share few threads."""
+        first, *others = names
+        waiting = [self._threads.submit(self._list, name, text, vector, where, limit) for name in others]
+        return [self._list(first, text, vector, where, limit), *[one.result() for one in waiting]]
 
     def _list(self, name: str, text: str, vector: Vectors | None, where: str | None, limit: int) -> pa.Table:
         if name == "text":
