@@ -126,7 +126,7 @@ class SharedHead:
         return {**named, **dict(zip(trained, shared, strict=True))}
 
     def __call__(self, vectors: Tensor) -> Tensor:
-        """Vectors after the head; who applies it several times in a batch takes `parameters` once."""
+        """Vectors after the head. Each call exchanges gradients: who makes several a step takes `parameters` once."""
         found: Tensor = functional_call(self._head, self.parameters(), (vectors,))
         return found
 

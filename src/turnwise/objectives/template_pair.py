@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 
 from turnwise.errors import TurnwiseError
 from turnwise.objectives.caching import Features
@@ -99,7 +100,11 @@ class TemplatePair(nn.Module):
             raise TurnwiseError("TaDSE compares two columns", "give templates and the utterances that fill them")
         keys = [text_keys(column) if self.mask == "text" else None for column in columns]
         # Once for each loss's side: what differs between two passes is dropout.
-        templates = [self._shared(self._embed(columns[0])) for _ in range(self._copies("template"))]
+        shared = self._shared.parameters()
+        templates = [
+            functional_call(self.template_layer, shared, (self._embed(columns[0]),))
+            for _ in range(self._copies("template"))
+        ]
         utterances = [self._embed(columns[1]) for _ in range(self._copies("utterance"))]
         sides = {
             "template": (templates, keys[0]),
