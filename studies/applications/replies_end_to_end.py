@@ -63,7 +63,7 @@ def examples(index: ReplyIndex, table: Path, dataset: str, mode: str, rarity: fl
 
 def main(model: str, folder: Path, reranker: Path | None) -> None:
     encoder = load_encoder(model, bf16=True)
-    scorer = load_scorer(reranker) if reranker else None
+    scorer = load_scorer(reranker, bf16=True) if reranker else None
     mode, rarity = chosen_setting(folder, encoder)
     results: dict[str, ReplyScores] = {}
     title = f"Replies found by {encoder.name}" + (f", re-ranked by {scorer.name}" if scorer else "")

@@ -13,6 +13,7 @@ from turnwise.corpus.schema import Dialogue
 from turnwise.errors import TurnwiseError
 from turnwise.replies import ReplyIndex, ReplyOptions
 from turnwise.replies.store import Store
+from turnwise.replies.words import MOST_WORDS
 
 ENCODER = WordEncoder()
 
@@ -93,6 +94,19 @@ def test_words_need_no_model(folder: Path) -> None:
     assert index.suggest(["'quotes' AND (brackets) OR *"], 1) == []
     with pytest.raises(TurnwiseError, match="mode 'vector' needs the model"):
         index.suggest(["number 33"], 1, mode="vector")
+
+
+def test_a_long_question_finds_by_its_rare_words(folder: Path) -> None:
+    unknown = " ".join(f"unknown{place}" for place in range(MOST_WORDS - 1))
+    found = ReplyIndex(folder).suggest([f"your number is on its way {unknown} 33"], 5)
+    assert [hit.text for hit in found] == ["Your sofa number 33 is on its way"]
+
+
+def test_an_index_that_lost_all_replies_finds_none(tmp_path: Path) -> None:
+    index = ReplyIndex.build(write_table(tmp_path / "table", many(3)), tmp_path / "index", ENCODER)
+    index.delete(where="turn >= 0")
+    assert len(index) == 0
+    assert index.suggest(["where is my lamp"], 3) == index.suggest(["where is my lamp"], 3, mode="text") == []
 
 
 def test_conversations_are_named(index: ReplyIndex) -> None:

@@ -18,6 +18,7 @@ from turnwise.replies.grouping import group_occurrences
 from turnwise.replies.keys import KeyRanges
 from turnwise.replies.search import fuse
 from turnwise.replies.store import Store, vector_array
+from turnwise.replies.words import count_words, rarest_words
 from turnwise.runtime.vectors import unit_rows
 
 
@@ -41,6 +42,24 @@ def test_ranges_in_sql_cut_a_table_without_overlap(tmp_path: Path) -> None:
             found = store.rows(table, ranges.predicate("key", number), ["key"])["key"].to_pylist()
             expected = [key for key in keys if ranges.of(np.array([key]))[0] == number]
             assert sorted(found) == expected
+
+
+@given(st.lists(st.sampled_from("abcdefgh"), max_size=12).map(" ".join), st.integers(1, 6))
+def test_the_rarest_words_are_looked_for(text: str, most: int) -> None:
+    counts = count_words(["a b c", "A a b!", "b, d", "e"])
+    kept = rarest_words(text, counts, most)
+    if len(set(text.split())) <= most:
+        assert kept == text
+    else:
+        assert len(kept.split()) == most == len(set(kept.split()))
+        assert kept.split() == [word for word in dict.fromkeys(text.split()) if word in kept.split()]
+        left = set(text.split()) - set(kept.split())
+        assert max(counts[word] for word in kept.split()) <= min(counts[word] for word in left)
+
+
+def test_a_word_is_counted_once_a_text_and_characters_without_spaces_are_kept_together() -> None:
+    assert count_words(["yes yes", "Yes?"]) == {"yes": 2}
+    assert rarest_words("我想订一张去北京的火车票", Counter(), 1) == "我想订一张去北京的火车票"
 
 
 @given(
@@ -95,10 +114,13 @@ def test_fusion_by_hand() -> None:
 
 
 def test_plans_follow_the_size() -> None:
-    assert choose_plan(19_999, 384).kind == "exact"
+    assert choose_plan(5_999, 384).kind == "exact"
     large = choose_plan(1_000_000, 384)
-    assert (large.partitions, large.sub_vectors, large.recall) == (244, 96, None)
-    assert choose_plan(50_000, 50).sub_vectors == 10
+    assert (large.partitions, large.sub_vectors, large.bits, large.recall) == (244, 192, 4, None)
+    assert [(choose_plan(50_000, size).sub_vectors, choose_plan(50_000, size).bits) for size in (50, 15)] == [
+        (50, 4),
+        (15, 8),
+    ]
     assert not large.outgrown(1_900_000)
     assert large.outgrown(2_100_000)
     assert large.outgrown(10_000)

@@ -19,7 +19,8 @@ from turnwise.runtime.protocols import Vectors
 
 __all__ = ["CANDIDATES", "AnnPlan", "choose_plan", "create_vector_index", "exact_neighbours", "nearest", "tune"]
 
-EXACT_BELOW = 20_000
+EXACT_BELOW = 6_000
+"""Comparing 20,000 vectors takes LanceDB three times as long as asking an index of 100,000."""
 TARGET_RECALL = 0.97
 CANDIDATES = 100
 """How many neighbours are looked up, and compared exactly, whatever number is asked for in the end."""
@@ -37,7 +38,8 @@ class AnnPlan(BaseModel):
         kind: "exact" compares all vectors, "ivf_pq" those of the nearest partitions by their codes.
         rows: How many rows there were when it was chosen.
         partitions: How many there are.
-        sub_vectors: How many bytes a vector's code has.
+        sub_vectors: How many parts a vector's code has.
+        bits: How many bits a part has.
         nprobes: How many partitions are looked into.
         recall: The part of the true ten nearest replies that is found, measured.
         probes: On how many contexts that was measured; 0 if there were none.
@@ -49,6 +51,7 @@ class AnnPlan(BaseModel):
     rows: int = 0
     partitions: int = 0
     sub_vectors: int = 0
+    bits: Literal[4, 8] = 8
     nprobes: int = 0
     recall: float | None = 1.0
     probes: int = 0
@@ -68,11 +71,17 @@ def choose_plan(rows: int, dimension: int) -> AnnPlan:
     if rows < EXACT_BELOW:
         return AnnPlan(rows=rows)
     partitions = max(1, round(rows / ROWS_PER_PARTITION))
-    # Four numbers a byte; codes need a length that divides the vector's.
-    sub_vectors = next(parts for parts in range(max(1, dimension // 4), 0, -1) if dimension % parts == 0)
-    nprobes = min(8, partitions)
+    # Two numbers in four bits: as many bytes as four in eight, the same recall, and compared in half the time. Parts of
+    # four bits have to be even in number.
+    sub_vectors = dimension if dimension % 4 else dimension // 2
     return AnnPlan(
-        kind="ivf_pq", rows=rows, partitions=partitions, sub_vectors=sub_vectors, nprobes=nprobes, recall=None
+        kind="ivf_pq",
+        rows=rows,
+        partitions=partitions,
+        sub_vectors=sub_vectors,
+        bits=8 if sub_vectors % 2 else 4,
+        nprobes=min(8, partitions),
+        recall=None,
     )
 
 
@@ -85,6 +94,7 @@ def create_vector_index(table: Any, plan: AnnPlan) -> None:
             distance_type="cosine",
             num_partitions=plan.partitions,
             num_sub_vectors=plan.sub_vectors,
+            num_bits=plan.bits,
             max_iterations=TRAINING_ITERATIONS,
         )
         table.create_index("vector", config=config, replace=True)
@@ -129,7 +139,7 @@ def tune(table: Any, plan: AnnPlan, queries: Vectors, key: str) -> AnnPlan:
     truth = exact_neighbours(table.search().select([key, "vector"]).to_batches(READ_AT_A_TIME), queries)
     nprobes, tried = 0, plan
     while nprobes < plan.partitions and (not nprobes or (tried.recall or 0) < TARGET_RECALL):
-        nprobes = min(max(4, nprobes * 2), plan.partitions)
+        nprobes = min(max(4, nprobes * 3 // 2), plan.partitions)
         tried = plan.model_copy(update={"nprobes": nprobes})
         found = [nearest(table, query, tried, limit=CANDIDATES, columns=[key])[key].to_pylist() for query in queries]
         hits = [len(set(keys[:RECALL_AT]) & set(true.tolist())) for keys, true in zip(found, truth, strict=True)]

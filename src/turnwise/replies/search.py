@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -14,12 +16,15 @@ from turnwise.errors import TurnwiseError
 from turnwise.replies.ann import CANDIDATES, nearest
 from turnwise.replies.manifest import IndexVersion
 from turnwise.replies.store import Store
+from turnwise.replies.words import count_words, rarest_words
 from turnwise.runtime.protocols import Vectors
 
 __all__ = ["FUSION_CONSTANT", "Hit", "Mode", "Searcher", "fuse"]
 
 FUSION_CONSTANT = 60
 """Of reciprocal rank fusion, as in the paper (Cormack et al. 2009)."""
+COUNTED = 20_000
+"""Of so many replies words are counted, to know which are rare."""
 MODES = ("hybrid", "vector", "text", "contexts", "all")
 Mode = Literal["hybrid", "vector", "text", "contexts", "all"]
 _LISTS = {
@@ -119,9 +124,16 @@ class Searcher:
     def _by_words(self, text: str, where: str | None, limit: int) -> pa.Table:
         from lancedb.query import MatchQuery
 
-        query = self.replies.search(MatchQuery(text, "text"), query_type="fts")
+        query = self.replies.search(MatchQuery(rarest_words(text, self._counts), "text"), query_type="fts")
         query = query.where(where) if where else query
         return query.select(["weight", "_score"]).with_row_id(True).limit(limit).to_arrow()
+
+    @cached_property
+    def _counts(self) -> Counter[str]:
+        """In how many of some replies, spread over the table, each word is."""
+        rows = self.version.replies.rows
+        spread = list(range(0, rows, max(1, rows // COUNTED)))
+        return count_words(self.replies.take_offsets(spread).select(["text"]).to_arrow()["text"].to_pylist())
 
     def _by_contexts(self, vector: Vectors, where: str | None, limit: int) -> pa.Table:
         """The replies to the nearest contexts, each once, in the order of its nearest one."""
