@@ -24,6 +24,7 @@ SETS = ("sgd", "multiwoz21")
 MODES = ("vector", "text", "hybrid")
 RARITIES = (0.0, 0.1, 0.3, 1.0)
 CONTEXTS, EXAMPLES = 1_000, 10
+LICENCES = "The dialogues are of the test splits of SGD (CC BY-SA 4.0) and MultiWOZ 2.1 (CC BY 4.0)."
 PAGE = STUDIES / "applications" / "replies_examples.md"
 
 
@@ -56,7 +57,7 @@ def examples(index: ReplyIndex, table: Path, dataset: str, mode: str, rarity: fl
     for row in sample_contexts([table], index, EXAMPLES // len(SETS)).to_pylist():
         lines += [f"## {dataset}", "", *[f"> {turn}  " for turn in row["context"]], "", f"Said: **{row['text']}**", ""]
         for reply in index.suggest(row["context"], 3, mode=mode, rarity=rarity):  # type: ignore[arg-type]
-            lines.append(f"1. {reply.text} ({reply.score:.3f}, given {reply.count} times)")
+            lines.append(f"1. {reply.text} ({reply.score:.3f}, given {reply.count}x)")
         lines.append("")
     return lines
 
@@ -67,7 +68,7 @@ def main(model: str, folder: Path, reranker: Path | None) -> None:
     mode, rarity = chosen_setting(folder, encoder)
     results: dict[str, ReplyScores] = {}
     title = f"Replies found by {encoder.name}" + (f", re-ranked by {scorer.name}" if scorer else "")
-    page = [f"# {title}", "", f"Mode {mode}, rarity {rarity}, chosen on the validation splits.", ""]
+    page = [f"# {title}", "", f"Mode {mode}, rarity {rarity}, chosen on the validation splits. {LICENCES}", ""]
     for dataset in SETS:
         index, table = index_of(dataset, "test", folder, encoder, scorer)
         results[dataset] = evaluate_replies(index, table, limit=CONTEXTS, mode=mode, rarity=rarity)  # type: ignore[arg-type]
