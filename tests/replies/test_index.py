@@ -97,9 +97,13 @@ def test_words_need_no_model(folder: Path) -> None:
 
 
 def test_a_long_question_finds_by_its_rare_words(folder: Path) -> None:
-    unknown = " ".join(f"unknown{place}" for place in range(MOST_WORDS - 1))
-    found = ReplyIndex(folder).suggest([f"your number is on its way {unknown} 33"], 5)
-    assert [hit.text for hit in found] == ["Your sofa number 33 is on its way"]
+    index = ReplyIndex(folder)
+    rare = " ".join(str(number) for number in range(33, 33 + MOST_WORDS))
+    found = index.suggest([f"your number is on its way {rare} unknown"], 71)
+    assert len(found) == MOST_WORDS
+    assert all(hit.text.split()[3] in rare.split() for hit in found)
+    unknown = " ".join(f"unknown{place}" for place in range(20))
+    assert len(index.suggest([f"{unknown} on its way"], 71)) == 60
 
 
 def test_an_index_that_lost_all_replies_finds_none(tmp_path: Path) -> None:
