@@ -13,6 +13,7 @@ import pyarrow as pa
 from turnwise.errors import TurnwiseError
 from turnwise.replies.grouping import CONVERSATION
 from turnwise.replies.occurrences import OCCURRENCE_TYPES
+from turnwise.runtime.onnx_backend import usable_cores
 from turnwise.runtime.protocols import Vectors
 
 __all__ = ["Store", "lancedb", "occurrence_schema", "quoted", "reply_schema", "vector_array"]
@@ -29,7 +30,7 @@ _MARGINS = (0.05, 0.5, 5, 50, 500)
 def lancedb() -> Any:
     """The lancedb module, imported when first needed."""
     # It keeps two cores for reading, which leaves one thread on a machine of two: two lists could not be found at once.
-    os.environ.setdefault("LANCE_CPU_THREADS", str(os.cpu_count() or 1))
+    os.environ.setdefault("LANCE_CPU_THREADS", str(usable_cores()))
     try:
         import lancedb
     except ImportError as error:

@@ -17,7 +17,7 @@ from turnwise.runtime.context_format import read_context_format
 from turnwise.runtime.fingerprint import folder_fingerprint
 from turnwise.runtime.protocols import Context, Vectors
 
-__all__ = ["GRAPH", "SPEC", "ExportSpec", "OnnxEncoder", "OnnxScorer", "exported_kind", "read_spec"]
+__all__ = ["GRAPH", "SPEC", "ExportSpec", "OnnxEncoder", "OnnxScorer", "exported_kind", "read_spec", "usable_cores"]
 
 GRAPH, SPEC = "model.onnx", "export.json"
 BATCH = 16
@@ -60,7 +60,7 @@ def exported_kind(folder: Path) -> Literal["encoder", "scorer"] | None:
     return read_spec(folder).kind if (folder / SPEC).exists() else None
 
 
-def _cores() -> int:
+def usable_cores() -> int:
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -88,7 +88,7 @@ class _Session:
         options = onnxruntime.SessionOptions()
         # Threads take batches of their own: two that share one batch of short texts do 1.4 times the work of one.
         options.intra_op_num_threads = 1
-        self._threads = threads or _cores()
+        self._threads = threads or usable_cores()
         self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
         try:
             self._graph = onnxruntime.InferenceSession(str(folder / GRAPH), options, providers=["CPUExecutionProvider"])
