@@ -19,7 +19,7 @@ from turnwise.benchmarks.metrics import (
 from turnwise.benchmarks.task import Draw
 from turnwise.runtime.encoder import Scorer
 
-__all__ = ["Candidates", "candidate_outputs", "candidate_scores"]
+__all__ = ["Candidates", "Floats", "candidate_outputs", "candidate_scores"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -38,9 +38,8 @@ def candidate_outputs(model: CachedEncoder, examples: Sequence[Candidates]) -> l
 
     Cosines are taken in the spaces of contexts and replies where the model has them.
     """
-    scorer = model.encoder
-    if isinstance(scorer, Scorer):
-        return [scorer.score(example.context, example.replies) for example in examples]
+    if isinstance(model.encoder, Scorer):
+        return [model.score(example.context, example.replies) for example in examples]
     encode_contexts, encode_replies = _views(model)
     # All at once first: texts of one length share a batch.
     contexts = encode_contexts([example.context for example in examples])

@@ -9,16 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from turnwise.benchmarks.cache import CachedEncoder
-from turnwise.benchmarks.candidates import Candidates, candidate_scores
+from turnwise.benchmarks.candidates import Candidates
 from turnwise.benchmarks.data import Pool, labelled, turns_of
-from turnwise.benchmarks.metrics import best_column_credit
 from turnwise.benchmarks.own_data import dialogues_of_table, reply_tasks
 from turnwise.benchmarks.task import Task
 from turnwise.benchmarks.tasks.intent_prototypes import IntentPrototypes
-from turnwise.benchmarks.tasks.reranking import dialogue_turns, reranking_examples
+from turnwise.benchmarks.tasks.reranking import dialogue_turns, form_scores, reranking_examples
 from turnwise.benchmarks.tasks.response_selection import ResponseSelection, Selection, blocks, next_turns
 from turnwise.errors import TurnwiseError
 from turnwise.runtime.context_format import ContextFormat
@@ -90,37 +87,26 @@ def rerank_score(context: ContextFormat, table: Path | None = None) -> Score:
         table: Conversations that were kept apart; the validation splits of the sets of suite `ums` if not given.
     """
     sets = [dialogue_turns(name, "dev") for name in RERANKED] if table is None else [list(dialogues_of_table(table))]
-    both = [_both_forms(dialogues) for dialogues in sets]
-    if not all(both):
+    examples = [reranking_examples(dialogues, 0, limit=CONTEXTS) for dialogues in sets]
+    if not all(examples):
         raise TurnwiseError(
             f"{table} has no replies after two turns, or fewer than ten different ones", "prepare more conversations"
         )
 
     def score(model: Any) -> dict[str, float]:
         scorer = CrossEncoderScorer(model, name="model", fingerprint="", context_format=context, bf16=True)
-        found = [_rerank_scores(scorer, examples) for examples in both]
+        found = [_rerank_scores(scorer, each) for each in examples]
         means = {name: statistics.fmean(each[name] for each in found) for name in found[0]}
         return {**means, "score": means["r10_at_1"]}
 
     return score
 
 
-def _both_forms(dialogues: list[list[tuple[str, str]]]) -> list[tuple[Candidates, Candidates]]:
-    """Examples as they are and with a planted turn; they differ in that one candidate."""
-    plain, planted = (
-        reranking_examples(dialogues, 0, adversarial=adversarial, limit=CONTEXTS) for adversarial in (False, True)
-    )
-    return list(zip(plain, planted, strict=True))
-
-
-def _rerank_scores(scorer: CrossEncoderScorer, both: list[tuple[Candidates, Candidates]]) -> dict[str, float]:
-    # Each candidate is read once for both forms: the truth, the planted one, and the nine others.
-    outputs = [scorer.score(plain.context, [*planted.replies, plain.replies[-1]]) for plain, planted in both]
-    plain = candidate_scores([np.delete(each, 1) for each in outputs], [example for example, _ in both], (1,))
-    planted = candidate_scores([each[:-1] for each in outputs], [example for _, example in both], (1,))
-    first = best_column_credit(np.array([each[:-1] for each in outputs]), np.ones(len(outputs), np.int64))
+def _rerank_scores(scorer: CrossEncoderScorer, examples: list[Candidates]) -> dict[str, float]:
+    outputs = [scorer.score(example.context, example.replies) for example in examples]
+    plain, planted = (form_scores(outputs, examples, adversarial=form, tops=(1,)).scores for form in (False, True))
     return {
-        "r10_at_1": plain.scores["top1"],
-        "adversarial_r10_at_1": planted.scores["top1"],
-        "planted_first": 100 * float(first.mean()),
+        "r10_at_1": plain["r10_at_1"],
+        "adversarial_r10_at_1": planted["r10_at_1"],
+        "planted_first": planted["planted_first"],
     }

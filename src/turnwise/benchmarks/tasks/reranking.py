@@ -8,15 +8,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from turnwise.benchmarks.cache import CachedEncoder
-from turnwise.benchmarks.candidates import Candidates, candidate_outputs, candidate_scores
+from turnwise.benchmarks.candidates import Candidates, Floats, candidate_outputs, candidate_scores
 from turnwise.benchmarks.data import split_rows
 from turnwise.benchmarks.metrics import best_column_credit
 from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo
 
-__all__ = ["CONTEXTS", "Reranking", "dialogue_turns", "reranking_examples"]
+__all__ = ["CONTEXTS", "Reranking", "dialogue_turns", "form_scores", "reranking_examples"]
 
 CONTEXTS, CANDIDATES, MIN_TURNS = 2_000, 10, 2
 NAMES = {"top1": "r10_at_1", "top2": "r10_at_2", "top5": "r10_at_5"}
+PLAIN, ADVERSARIAL = [0, *range(2, CANDIDATES + 1)], [*range(CANDIDATES)]
+"""The columns of the two forms: without the planted turn, and without the last of the others."""
 
 
 def dialogue_turns(dataset: str, split: str) -> list[list[tuple[str, str]]]:
@@ -25,16 +27,15 @@ def dialogue_turns(dataset: str, split: str) -> list[list[tuple[str, str]]]:
 
 
 def reranking_examples(
-    dialogues: Sequence[Sequence[tuple[str, str]]], seed: int, *, adversarial: bool = False, limit: int = CONTEXTS
+    dialogues: Sequence[Sequence[tuple[str, str]]], seed: int, *, limit: int = CONTEXTS
 ) -> list[Candidates]:
-    """Contexts of two turns or more, each with the reply that followed and nine replies from other dialogues.
+    """Contexts of two turns or more, each with the candidates of both forms: `form_scores` takes those of one.
 
-    The true reply comes first, then a planted one if there is one.
+    They are the reply that followed, a planted turn of the context itself, and nine replies from other dialogues.
 
     Args:
         dialogues: Turns as (speaker, text).
         seed: For which contexts, which others, and which turn is planted.
-        adversarial: Whether one of the others is a turn of the context itself.
         limit: At most so many.
     """
     rng = np.random.default_rng(seed)
@@ -54,14 +55,35 @@ def reranking_examples(
         truth = dialogues[number][place][1]
         if not _has_others(owners, number, truth):
             continue
-        # Drawn in both forms, so that the two sets differ in the planted turn alone.
         planted = [text for text in context if text != truth]
         turn = planted[int(rng.integers(len(planted)))] if planted else None
         others = _others(dialogues, places, number, truth, rng)
         if turn is not None:
-            replies = [truth, *([turn, *others[:-1]] if adversarial else others)]
-            found.append(Candidates(context, replies, [True] + [False] * (CANDIDATES - 1)))
+            found.append(Candidates(context, [truth, turn, *others], [True] + [False] * CANDIDATES))
     return found
+
+
+def form_scores(
+    outputs: Sequence[Floats], examples: Sequence[Candidates], *, adversarial: bool, tops: Sequence[int] = (1, 2, 5)
+) -> Draw:
+    """R10@k, MAP, MRR and P@1 in percent of one form; of the adversarial one, how often the planted turn comes first.
+
+    Args:
+        outputs: How well each candidate fits.
+        examples: From `reranking_examples`.
+        adversarial: Whether the planted turn takes the place of the last of the others.
+        tops: Each k of R10@k.
+    """
+    columns = ADVERSARIAL if adversarial else PLAIN
+    rows = [output[columns] for output in outputs]
+    right = [True] + [False] * (CANDIDATES - 1)
+    formed = [Candidates(one.context, [one.replies[column] for column in columns], right) for one in examples]
+    drawn = candidate_scores(rows, formed, tops)
+    scores = {NAMES.get(name, name): value for name, value in drawn.scores.items()}
+    if adversarial:
+        planted = best_column_credit(np.array(rows), np.ones(len(rows), np.int64))
+        scores["planted_first"] = 100 * float(planted.mean())
+    return Draw(scores, drawn.credits)
 
 
 def _has_others(owners: Mapping[str, set[int]], number: int, truth: str) -> bool:
@@ -112,12 +134,7 @@ class Reranking(Task):
         dialogues = dialogue_turns(self.info.dataset, "test")
         found = []
         for draw in range(draws):
-            examples = reranking_examples(dialogues, seed + draw, adversarial=self.adversarial)
+            examples = reranking_examples(dialogues, seed + draw)
             outputs = candidate_outputs(encoder, examples)
-            drawn = candidate_scores(outputs, examples, (1, 2, 5))
-            scores = {NAMES.get(name, name): value for name, value in drawn.scores.items()}
-            if self.adversarial:
-                planted = best_column_credit(np.array(outputs), np.ones(len(outputs), np.int64))
-                scores["planted_first"] = 100 * float(planted.mean())
-            found.append(Draw(scores, drawn.credits))
+            found.append(form_scores(outputs, examples, adversarial=self.adversarial))
         return found
