@@ -17,7 +17,7 @@ from turnwise.replies.ann import AnnPlan, choose_plan, create_vector_index, exac
 from turnwise.replies.grouping import group_occurrences
 from turnwise.replies.keys import KeyRanges
 from turnwise.replies.search import fuse
-from turnwise.replies.store import Store, vector_array
+from turnwise.replies.store import Store, answered, vector_array
 from turnwise.replies.words import count_words, rarest_words
 from turnwise.runtime.vectors import unit_rows
 
@@ -141,15 +141,17 @@ def test_probes_are_as_many_as_the_recall_asks_for(tmp_path: Path, monkeypatch: 
     assert np.array_equal(exact_neighbours(batches, queries), truth)
     plan = AnnPlan(kind="ivf_pq", rows=2_000, partitions=16, sub_vectors=4, nprobes=1, recall=None)
     create_vector_index(table, plan)
-    chosen = tune(table, plan, queries, "key")
+    chosen = tune(store, table, plan, queries, "key")
     assert chosen.recall is not None
     assert chosen.recall >= 0.97
     assert chosen.probes == 20
-    found = [nearest(table, query, chosen, limit=100, columns=["key"])["key"].to_pylist()[:10] for query in queries]
+    reader = store.reader("vectors")
+    rows = [answered(nearest(reader, query, chosen, limit=100, columns=["key"])) for query in queries]
+    found = [each["key"].to_pylist()[:10] for each in rows]
     measured = np.mean([len(set(keys) & set(true.tolist())) / 10 for keys, true in zip(found, truth, strict=True)])
     assert measured == pytest.approx(chosen.recall)
     monkeypatch.setattr(ann, "TARGET_RECALL", 0.1)
-    assert tune(table, plan, queries, "key").nprobes == 4 < chosen.nprobes
+    assert tune(store, table, plan, queries, "key").nprobes == 4 < chosen.nprobes
 
 
 def test_an_index_large_enough_is_approximate_and_stays_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

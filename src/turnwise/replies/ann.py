@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
+from turnwise.replies.store import Store, answered
 from turnwise.runtime.protocols import Vectors
 
 __all__ = ["CANDIDATES", "AnnPlan", "choose_plan", "create_vector_index", "exact_neighbours", "nearest", "tune"]
@@ -100,16 +101,17 @@ def create_vector_index(table: Any, plan: AnnPlan) -> None:
         table.create_index("vector", config=config, replace=True)
 
 
-def nearest(
-    table: Any, vector: Vectors, plan: AnnPlan, *, limit: int, columns: list[str], where: str | None = None
+async def nearest(
+    reader: Any, vector: Vectors, plan: AnnPlan, *, limit: int, columns: list[str], where: str | None = None
 ) -> pa.Table:
     """The nearest rows with `_distance`, which is 1 less the cosine, and `_rowid`; the best first."""
-    query = table.search(vector, vector_column_name="vector", query_type="vector").distance_type("cosine")
+    query = reader.query().nearest_to(vector).column("vector").distance_type("cosine")
     if plan.kind == "ivf_pq":
         query = query.nprobes(plan.nprobes).refine_factor(1)
     if where:
         query = query.where(where)
-    return query.select([*columns, "_distance"]).with_row_id(True).limit(limit).to_arrow()
+    found: pa.Table = await query.select([*columns, "_distance"]).with_row_id().limit(limit).to_arrow()
+    return found
 
 
 def exact_neighbours(batches: Iterator[pa.RecordBatch], queries: Vectors, count: int = RECALL_AT) -> npt.NDArray[Any]:
@@ -125,10 +127,11 @@ def exact_neighbours(batches: Iterator[pa.RecordBatch], queries: Vectors, count:
     return keys
 
 
-def tune(table: Any, plan: AnnPlan, queries: Vectors, key: str) -> AnnPlan:
+def tune(store: Store, table: Any, plan: AnnPlan, queries: Vectors, key: str) -> AnnPlan:
     """The plan with as many probes as the recall asks for, and the recall that was measured.
 
     Args:
+        store: The table's database.
         table: A table with vectors of length one.
         plan: What its index was made by.
         queries: Vectors of contexts, of length one.
@@ -136,12 +139,14 @@ def tune(table: Any, plan: AnnPlan, queries: Vectors, key: str) -> AnnPlan:
     """
     if plan.kind == "exact" or not len(queries):
         return plan
-    truth = exact_neighbours(table.search().select([key, "vector"]).to_batches(READ_AT_A_TIME), queries)
+    truth = exact_neighbours(store.batches(table, [key, "vector"], READ_AT_A_TIME), queries)
+    reader = store.reader(table.name, table.version)
     nprobes, tried = 0, plan
     while nprobes < plan.partitions and (not nprobes or (tried.recall or 0) < TARGET_RECALL):
-        nprobes = min(max(4, nprobes * 3 // 2), plan.partitions)
+        nprobes = min(max(4, nprobes * 5 // 4), plan.partitions)
         tried = plan.model_copy(update={"nprobes": nprobes})
-        found = [nearest(table, query, tried, limit=CANDIDATES, columns=[key])[key].to_pylist() for query in queries]
+        rows = [answered(nearest(reader, query, tried, limit=CANDIDATES, columns=[key])) for query in queries]
+        found = [each[key].to_pylist() for each in rows]
         hits = [len(set(keys[:RECALL_AT]) & set(true.tolist())) for keys, true in zip(found, truth, strict=True)]
         tried = tried.model_copy(update={"recall": float(np.mean(hits)) / RECALL_AT, "probes": len(queries)})
     return tried

@@ -45,14 +45,16 @@ def _probes(store: Store, occurrences: Any, encoder: Encoder) -> Vectors:
     return unit_rows(encoder.encode_query(contexts)) if contexts else np.zeros((0, 1), np.float32)
 
 
-def _searched(table: Any, older: AnnPlan | None, dimension: int, key: str, probes: Callable[[], Vectors]) -> AnnPlan:
+def _searched(
+    store: Store, table: Any, older: AnnPlan | None, dimension: int, key: str, probes: Callable[[], Vectors]
+) -> AnnPlan:
     """The index of a table's vectors: the older one unless it is outgrown; then how far to look in it."""
     rows = table.count_rows()
     plan = older
     if plan is None or plan.outgrown(rows):
         plan = choose_plan(rows, dimension)
         create_vector_index(table, plan)
-    return plan if plan.kind == "exact" else tune(table, plan, probes(), key)
+    return plan if plan.kind == "exact" else tune(store, table, plan, probes(), key)
 
 
 def finished_version(
@@ -85,11 +87,11 @@ def finished_version(
         def probes() -> Vectors:
             return _probes(store, occurrences, encoder)
 
-        ann = _searched(replies, older.ann if older else None, dimension, "key", probes)
+        ann = _searched(store, replies, older.ann if older else None, dimension, "key", probes)
         contexts_ann = None
         if manifest.options.contexts:
             contexts_ann = _searched(
-                occurrences, older.contexts_ann if older else None, dimension, "occurrence", probes
+                store, occurrences, older.contexts_ann if older else None, dimension, "occurrence", probes
             )
         model, fingerprint = encoder.name, encoder.fingerprint
     on_progress("making indices", 1.0, "")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeVar
@@ -15,7 +15,7 @@ import pyarrow as pa
 from turnwise.errors import TurnwiseError
 from turnwise.replies.ann import CANDIDATES, nearest
 from turnwise.replies.manifest import IndexVersion
-from turnwise.replies.store import Store
+from turnwise.replies.store import Store, answered
 from turnwise.replies.words import count_words, rarest_words
 from turnwise.runtime.protocols import Vectors
 
@@ -78,9 +78,9 @@ class Searcher:
     def __init__(self, store: Store, version: IndexVersion) -> None:
         self.version = version
         self.replies = store.open(version.replies.name, version.replies.version)
+        self._reader = store.reader(version.replies.name, version.replies.version)
         has_contexts = version.contexts_ann is not None
-        self._occurrences = store.open(version.occurrences.name, version.occurrences.version) if has_contexts else None
-        self._threads = ThreadPoolExecutor(thread_name_prefix="replies")
+        self._contexts = store.reader(version.occurrences.name, version.occurrences.version) if has_contexts else None
 
     def hits(
         self, text: str, vector: Vectors | None, *, mode: Mode, where: str | None, rarity: float, limit: int
@@ -97,36 +97,35 @@ class Searcher:
         """
         if mode not in MODES:
             raise TurnwiseError(f"there is no mode {mode!r}", f"choose one of {', '.join(MODES)}")
+        words = rarest_words(text, self._counts) if "text" in _LISTS[mode] else ""
         try:
-            found = self._lists(_LISTS[mode], text, vector, where, max(limit, CANDIDATES))
+            found = answered(self._lists(_LISTS[mode], words, vector, where, max(limit, CANDIDATES)))
         except ValueError as error:  # What LanceDB raises for a wrong condition.
             if where is None:
                 raise
             raise TurnwiseError(f"the condition {where!r} is wrong ({error})".replace("\n", " "), _COLUMNS) from error
         return _ranked(found, rarity)[:limit]
 
-    def _lists(
-        self, names: Sequence[str], text: str, vector: Vectors | None, where: str | None, limit: int
+    async def _lists(
+        self, names: Sequence[str], words: str, vector: Vectors | None, where: str | None, limit: int
     ) -> list[pa.Table]:
-        """The lists of these names at the same time; the first here, so that many searches never share few threads."""
-        first, *others = names
-        waiting = [self._threads.submit(self._list, name, text, vector, where, limit) for name in others]
-        return [self._list(first, text, vector, where, limit), *[one.result() for one in waiting]]
+        """The lists of these names, at the same time."""
+        return await asyncio.gather(*[self._list(name, words, vector, where, limit) for name in names])
 
-    def _list(self, name: str, text: str, vector: Vectors | None, where: str | None, limit: int) -> pa.Table:
+    async def _list(self, name: str, words: str, vector: Vectors | None, where: str | None, limit: int) -> pa.Table:
         if name == "text":
-            return self._by_words(text, where, limit)
+            return await self._by_words(words, where, limit)
         assert vector is not None
         if name == "contexts":
-            return self._by_contexts(vector, where, limit)
-        return nearest(self.replies, vector, self.version.ann, limit=limit, columns=["weight"], where=where)
+            return await self._by_contexts(vector, where, limit)
+        return await nearest(self._reader, vector, self.version.ann, limit=limit, columns=["weight"], where=where)
 
-    def _by_words(self, text: str, where: str | None, limit: int) -> pa.Table:
+    async def _by_words(self, words: str, where: str | None, limit: int) -> pa.Table:
         from lancedb.query import MatchQuery
 
-        query = self.replies.search(MatchQuery(rarest_words(text, self._counts), "text"), query_type="fts")
+        query = self._reader.query().nearest_to_text(MatchQuery(words, "text"))
         query = query.where(where) if where else query
-        return query.select(["weight", "_score"]).with_row_id(True).limit(limit).to_arrow()
+        return await query.select(["weight", "_score"]).with_row_id().limit(limit).to_arrow()
 
     @cached_property
     def _counts(self) -> Counter[str]:
@@ -135,15 +134,15 @@ class Searcher:
         spread = list(range(0, rows, max(1, rows // COUNTED)))
         return count_words(self.replies.take_offsets(spread).select(["text"]).to_arrow()["text"].to_pylist())
 
-    def _by_contexts(self, vector: Vectors, where: str | None, limit: int) -> pa.Table:
+    async def _by_contexts(self, vector: Vectors, where: str | None, limit: int) -> pa.Table:
         """The replies to the nearest contexts, each once, in the order of its nearest one."""
-        if self._occurrences is None or self.version.contexts_ann is None:
+        if self._contexts is None or self.version.contexts_ann is None:
             raise TurnwiseError("this index has no contexts", "build it with --contexts")
-        found = nearest(self._occurrences, vector, self.version.contexts_ann, limit=limit, columns=["reply"])
+        found = await nearest(self._contexts, vector, self.version.contexts_ann, limit=limit, columns=["reply"])
         ranks = {key: rank for rank, key in reversed(list(enumerate(found["reply"].to_pylist())))}
         wanted = f"key IN ({', '.join(map(str, ranks))})"
         condition = f"({where}) AND {wanted}" if where else wanted
-        rows = self.replies.search().where(condition).select(["key", "weight"]).with_row_id(True).to_arrow()
+        rows = await self._reader.query().where(condition).select(["key", "weight"]).with_row_id().to_arrow()
         places = np.array([ranks[key] for key in rows["key"].to_pylist()], np.int64)
         order = np.argsort(places)
         return rows.take(pa.array(order)).append_column("_context_distance", found["_distance"].take(places[order]))
@@ -152,7 +151,8 @@ class Searcher:
         """The rows of hits, in their order."""
         if not hits:
             return []
-        taken = self.replies.take_row_ids([hit.row for hit in hits]).select(columns).with_row_id().to_arrow()
+        asked = self._reader.take_row_ids([hit.row for hit in hits]).select(columns).with_row_id()
+        taken = answered(asked.to_arrow())
         by_row = {row.pop("_rowid"): row for row in taken.to_pylist()}
         return [by_row[hit.row] for hit in hits]
 

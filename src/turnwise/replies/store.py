@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -16,7 +17,7 @@ from turnwise.replies.occurrences import OCCURRENCE_TYPES
 from turnwise.runtime.onnx_backend import usable_cores
 from turnwise.runtime.protocols import Vectors
 
-__all__ = ["Store", "lancedb", "occurrence_schema", "quoted", "reply_schema", "vector_array"]
+__all__ = ["Store", "answered", "lancedb", "occurrence_schema", "quoted", "reply_schema", "vector_array"]
 
 KEYS_AT_A_TIME = 5_000
 """In one SQL condition."""
@@ -25,6 +26,7 @@ FILE_FORMAT = "2.1"
 long in 2.2."""
 _NEVER = timedelta(days=36_500)
 _MARGINS = (0.05, 0.5, 5, 50, 500)
+Answer = TypeVar("Answer")
 
 
 def lancedb() -> Any:
@@ -36,6 +38,14 @@ def lancedb() -> Any:
     except ImportError as error:
         raise TurnwiseError("an index of replies needs LanceDB", "pip install 'turnwise[replies]'") from error
     return lancedb
+
+
+def answered(question: Coroutine[Any, Any, Answer]) -> Answer:
+    """What a question to the tables of `Store.reader` is answered with."""
+    from lancedb.background_loop import LOOP
+
+    answer: Answer = LOOP.run(question)
+    return answer
 
 
 def reply_schema(dimension: int) -> pa.Schema:
@@ -83,8 +93,9 @@ class Store:
     """
 
     def __init__(self, folder: Path) -> None:
+        self._folder = str(folder)
         self._connection = lancedb().connect(
-            str(folder), storage_options={"new_table_data_storage_version": FILE_FORMAT}
+            self._folder, storage_options={"new_table_data_storage_version": FILE_FORMAT}
         )
 
     def open(self, name: str, version: int | None = None) -> Any:
@@ -93,6 +104,24 @@ class Store:
         if version is not None:
             table.checkout(version)
         return table
+
+    @cached_property
+    def _reading(self) -> Any:
+        return answered(lancedb().connect_async(self._folder))
+
+    def reader(self, name: str, version: int | None = None) -> Any:
+        """A table to ask with `answered`, at a version or at the latest one.
+
+        Its questions take about a millisecond less each than those of `open`, and several are answered at once.
+        """
+
+        async def opened(connection: Any) -> Any:
+            table = await connection.open_table(name)
+            if version is not None:
+                await table.checkout(version)
+            return table
+
+        return answered(opened(self._reading))
 
     def create(self, name: str, schema: pa.Schema) -> Any:
         """A table that may be there already."""
