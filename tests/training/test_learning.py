@@ -17,7 +17,7 @@ from turnwise.training import load_recipe, train
 
 SETTINGS = {
     "stages.0.batch_size": "64",
-    "stages.0.steps": "250",
+    "stages.0.steps": "120",
     "stages.0.encoder_rate": "3e-3",
     "stages.0.epochs": "20",
     "model.freeze_embeddings": "false",
@@ -43,7 +43,7 @@ def test_held_out_replies_are_found_only_after_training_on_true_ones(name: str, 
         changes["stages.0.view.sizes"] = "[1]"
     reached = {}
     for kind in ("true", "shuffled"):
-        dialogues = conversations(3_000, shuffled=kind == "shuffled")
+        dialogues = conversations(2_000, shuffled=kind == "shuffled")
         table = write_table(tmp_path / kind, dialogues)
         train(load_recipe(name, changes), [table], tmp_path / f"model-{kind}")
         reached[kind] = held_out_top1(tmp_path / f"model-{kind}", held)
