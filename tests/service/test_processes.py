@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -22,6 +22,8 @@ from turnwise.runtime.export import export_model
 
 pytestmark = pytest.mark.slow
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0"}
+# Ray kills a proxy that is not ready after five seconds, which a busy machine needs to start it.
+ENVIRONMENT["RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S"] = "50"
 RAY = """
 import sys, time
 import httpx, ray
@@ -107,6 +109,17 @@ def worker_processes(parent: int) -> list[int]:
     return found
 
 
+def listens(worker: int) -> bool:
+    return any(found.status == "LISTEN" for found in psutil.Process(worker).net_connections())
+
+
+def wait_until(comes_true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 120
+    while not comes_true():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
 def embed(address: str) -> httpx.Response:
     return httpx.post(f"{address}/v1/embeddings", json={"model": "tiny", "input": "hello there"}, timeout=30)
 
@@ -118,18 +131,11 @@ def test_workers_survive_a_kill_and_their_metrics_are_added_up(folder: Path) -> 
         workers = worker_processes(process.pid)
         assert len(workers) == 2
         # Each accepts for itself, so that neither takes most of the connections.
-        ports = [psutil.Process(worker).net_connections() for worker in workers]
-        assert all(any(found.status == "LISTEN" for found in connections) for connections in ports)
+        wait_until(lambda: all(map(listens, workers)))
         os.kill(workers[0], signal.SIGKILL)
         wait_ready(address, process)
         assert embed(address).text == expected
-        deadline = time.monotonic() + 120
-        while time.monotonic() < deadline:
-            now = worker_processes(process.pid)
-            if len(now) == 2 and workers[0] not in now:
-                break
-            time.sleep(0.2)
-        assert workers[0] not in now
+        wait_until(lambda: len(now := worker_processes(process.pid)) == 2 and workers[0] not in now)
         metrics = httpx.get(f"{address}/metrics").text
         assert 'turnwise_requests_total{method="POST",route="/v1/embeddings",status="200"} 2.0' in metrics
 
