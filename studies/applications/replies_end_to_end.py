@@ -1,13 +1,14 @@
 """The reply that was given, found among all replies of held-out conversations: by search alone, and re-ranked.
 
 The mode, and how much frequent replies count less, are chosen on the validation splits: what is measured there is kept
-in replies_validation.json, and not measured again. Ten examples are written to a page.
+in replies_validation.json, by the encoder's fingerprint, and not measured again. Ten examples are written to a page.
 
 Usage: TURNWISE_DATA=... python -m studies.applications.replies_end_to_end MODEL FOLDER [RERANKER]
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import statistics
@@ -44,15 +45,17 @@ def index_of(
 
 def chosen_setting(folder: Path, encoder: Encoder) -> tuple[str, float]:
     """The mode and rarity with the best mean Top-1 on the validation splits."""
-    known: dict[str, dict[str, float]] = json.loads(VALIDATION.read_text()) if VALIDATION.exists() else {}
+    kept: dict[str, dict[str, dict[str, float]]] = json.loads(VALIDATION.read_text()) if VALIDATION.exists() else {}
+    known = kept.setdefault(encoder.fingerprint, {})
+    opened = functools.cache(lambda dataset: index_of(dataset, "dev", folder, encoder, None))
     found: dict[tuple[str, float], list[float]] = {}
     for dataset, mode, rarity in itertools.product(SETS, MODES, RARITIES):
         name = f"{dataset} {mode} {rarity}"
         if name not in known:
-            index, table = index_of(dataset, "dev", folder, encoder, None)
+            index, table = opened(dataset)
             scores = evaluate_replies(index, table, limit=CONTEXTS, mode=mode, rarity=rarity)  # type: ignore[arg-type]
             known[name] = {"top1": scores.top1, "top10": scores.top10}
-            VALIDATION.write_text(json.dumps(known, indent=1) + "\n")
+            VALIDATION.write_text(json.dumps(kept, indent=1) + "\n")
             print(name, known[name], flush=True)
         found.setdefault((mode, rarity), []).append(known[name]["top1"])
     return max(found, key=lambda setting: statistics.fmean(found[setting]))

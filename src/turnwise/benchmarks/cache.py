@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from turnwise.runtime.encoder import Context, Encoder, Scorer, Vectors
 
-__all__ = ["CachedEncoder", "read_vectors"]
+__all__ = ["CachedEncoder", "Floats", "read_vectors"]
 
 SHARD = 4_096
 """Texts that are encoded before the result is saved: what a killed run can lose."""
 _KEY_BYTES = 16
-Scores = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float64]
 
 
 def _key(text: str) -> bytes:
@@ -80,7 +80,7 @@ class CachedEncoder:
         self.has_heads: bool = getattr(encoder, "has_heads", False)
         self._on_texts = on_texts
         root = folder / encoder.fingerprint if folder else None
-        self._scores: dict[tuple[tuple[str, ...], tuple[str, ...]], Scores] = {}
+        self._scores: dict[tuple[tuple[str, ...], tuple[str, ...]], Floats] = {}
         self._stores = {kind: _Store(root / kind if root else None) for kind in ("text", "query", "document")}
 
     def _through(self, kind: str, texts: Sequence[str], encode: Callable[[list[str]], Vectors]) -> Vectors:
@@ -93,7 +93,7 @@ class CachedEncoder:
             self._on_texts(len(piece))
         return store.rows(texts) if texts else np.zeros((0, 1), np.float32)
 
-    def score(self, context: Context, replies: Sequence[str]) -> Scores:
+    def score(self, context: Context, replies: Sequence[str]) -> Floats:
         """A scorer's output for each reply, remembered until the process ends."""
         asked = (tuple(context), tuple(replies))
         if asked not in self._scores:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from turnwise.benchmarks.cache import CachedEncoder
+from turnwise.benchmarks.cache import CachedEncoder, Floats
 from turnwise.benchmarks.metrics import (
     average_precision,
     best_column_credit,
@@ -19,9 +19,7 @@ from turnwise.benchmarks.metrics import (
 from turnwise.benchmarks.task import Draw
 from turnwise.runtime.encoder import Scorer
 
-__all__ = ["Candidates", "Floats", "candidate_outputs", "candidate_scores"]
-
-Floats = npt.NDArray[np.float64]
+__all__ = ["Candidates", "candidate_outputs", "candidate_scores"]
 
 
 @dataclass(frozen=True)

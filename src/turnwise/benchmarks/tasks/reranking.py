@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from turnwise.benchmarks.cache import CachedEncoder
-from turnwise.benchmarks.candidates import Candidates, Floats, candidate_outputs, candidate_scores
+from turnwise.benchmarks.cache import CachedEncoder, Floats
+from turnwise.benchmarks.candidates import Candidates, candidate_outputs, candidate_scores
 from turnwise.benchmarks.data import split_rows
 from turnwise.benchmarks.metrics import best_column_credit
 from turnwise.benchmarks.task import Draw, Draws, Task, TaskInfo
