@@ -16,7 +16,7 @@ from typing import Any
 
 from studies.baselines.figures import scores_of
 from studies.figures import record
-from studies.sweeps.points import RESULTS, SEEDS
+from studies.sweeps.points import POINTS, RESULTS, SEEDS
 from studies.tables import put_tables
 from turnwise.benchmarks import read_results
 
@@ -76,6 +76,13 @@ NEXT = mean_of("sgd_next_top1", "multiwoz_next_top1", "sgd_context3_top1", "mult
 RETRIEVAL = mean_of("retrieval_map")
 SIMILARITY, INTENTS = mean_of("stsb_spearman"), mean_of("intent_1shot_mean")
 NEIGHBOURS = mean_of("knn_snips", "knn_atis")
+FAMILIES: dict[str, tuple[str, Score]] = {  # By the first word of a point's name: what the page shows of it.
+    "windows": ("reply after three turns, SGD and MultiWOZ, top 1", CONTEXTS),
+    "matching": ("MAP of semantic retrieval", RETRIEVAL),
+    "passes": ("validation intents, last look less first", last_against_first),
+    "templates": ("nearest neighbour, SNIPS and ATIS", NEIGHBOURS),
+    "gte": ("1-shot intents, mean of four", INTENTS),
+}
 QUESTIONS = [
     Question("windows", "WMDC, Figure 3", "more window sizes help", CONTEXTS, "windows-1", "windows-123"),
     Question("reweighting", "WMDC, Figure 3", "inverse frequency helps", NEXT, "windows-123-plain", "windows-123"),
@@ -138,16 +145,28 @@ def table(found: list[dict[str, Any]]) -> list[str]:
     lines = ["| paper | says | ours, without | ours, with | difference | agrees |", "|---" * 6 + "|"]
     for one in found:
         sides = [
-            f"{statistics.fmean(one[f'{side}_scores']):.1f} (`{one[side]}`, {len(one[f'{side}_scores'])})"
+            f"{statistics.fmean(one[f'{side}_scores']):.2f} (`{one[side]}`, {len(one[f'{side}_scores'])})"
             for side in ("worse", "better")
         ]
         agrees = ("yes" if one["agrees"] else "no") + ("" if one["clear"] else ", unclear")
-        lines.append(f"| {one['paper']} | {one['says']} | {' | '.join(sides)} | {one['difference']:+.1f} | {agrees} |")
+        lines.append(f"| {one['paper']} | {one['says']} | {' | '.join(sides)} | {one['difference']:+.2f} | {agrees} |")
+    return lines
+
+
+def points_table() -> list[str]:
+    """A row a point: the score that its questions go by, with each seed."""
+    lines = ["| point | score | each seed | mean |", "|---" * 4 + "|"]
+    for point in POINTS:
+        title, score = FAMILIES[point.split("-")[0]]
+        seeds = score(point)
+        if seeds:
+            each = ", ".join(f"{one:.2f}" for one in seeds)
+            lines.append(f"| `{point}` | {title} | {each} | {statistics.fmean(seeds):.2f} |")
     return lines
 
 
 def plot(found: list[dict[str, Any]]) -> None:
-    """One bar for each question: our difference in the paper's direction."""
+    """One bar for each question: our difference in the paper's direction, with a dot for each seed."""
     import matplotlib as mpl
 
     mpl.use("svg")
@@ -157,6 +176,10 @@ def plot(found: list[dict[str, Any]]) -> None:
     figure, axes = plt.subplots(figsize=(8, 0.4 * len(found) + 1))
     values = [one["difference"] for one in found]
     axes.barh([one["says"] for one in found], values, color=["#3b7" if value > 0 else "#c54" for value in values])
+    for row, one in enumerate(found):
+        starts = one["worse_scores"] * (len(one["better_scores"]) // len(one["worse_scores"]))
+        each = [better - worse for worse, better in zip(starts, one["better_scores"], strict=True)]
+        axes.plot(each, [row] * len(each), "o", color="black", markersize=4)
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set_xlabel("points in the paper's direction")
     axes.invert_yaxis()
@@ -169,7 +192,7 @@ def main() -> None:
     (HERE / "answers.json").write_text(json.dumps(found, indent=1) + "\n")
     if found:
         plot(found)
-        put_tables(HERE / "README.md", table(found))
+        put_tables(HERE / "README.md", table(found), ["![The differences of the table](questions.svg)"], points_table())
     agreeing = sum(bool(one["agrees"]) for one in found)
     record("sweeps", {"questions": len(found), "questions_same_direction": agreeing})
 
