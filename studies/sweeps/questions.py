@@ -11,6 +11,7 @@ import json
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -177,8 +178,9 @@ def plot(found: list[dict[str, Any]]) -> None:
     values = [one["difference"] for one in found]
     axes.barh([one["says"] for one in found], values, color=["#3b7" if value > 0 else "#c54" for value in values])
     for row, one in enumerate(found):
-        starts = one["worse_scores"] * (len(one["better_scores"]) // len(one["worse_scores"]))
-        each = [better - worse for worse, better in zip(starts, one["better_scores"], strict=True)]
+        # A model before training has one score for all seeds; while points are missing, a side has fewer.
+        starts = cycle(one["worse_scores"]) if one["worse"] == "gte-small" else one["worse_scores"]
+        each = [better - worse for worse, better in zip(starts, one["better_scores"], strict=False)]
         axes.plot(each, [row] * len(each), "o", color="black", markersize=4)
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set_xlabel("points in the paper's direction")
