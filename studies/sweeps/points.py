@@ -11,16 +11,17 @@ import sys
 from pathlib import Path
 
 from studies.arms import Arm, Study
+from studies.baselines.figures import INTENTS
 
 MINUTES, SEEDS = 10, (0, 1)
 RESULTS = Path(__file__).parent / "results"
-INTENTS = [f"intent-1shot-{name}" for name in ("clinc150", "banking77", "hwu64", "snips")]
+ONE_SHOT = [f"intent-1shot-{name}" for name in INTENTS]
 TASKS = {  # By the first word of a point's name: what its questions ask of it, and no more.
     "windows": [f"select-{name}-{kind}" for name in ("sgd", "multiwoz21") for kind in ("next", "context3")],
     "matching": ["retrieve-multidogo", "sts-stsb_en"],
-    "passes": INTENTS,
+    "passes": ONE_SHOT,
     "templates": ["knn-snips", "knn-atis"],
-    "gte": INTENTS,
+    "gte": ONE_SHOT,
 }
 OBJECTIVE, VIEW = "stages.0.objective", "stages.0.view"
 PLAIN = f"{OBJECTIVE}={{kind: nt_xent, form: symmetric, head: linear}}"

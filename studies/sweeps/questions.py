@@ -26,14 +26,19 @@ Score = Callable[[str], list[float]]
 """From a point's name to its score with each seed."""
 
 
+def done_folders(point: str) -> list[Path]:
+    """Where the results of a point are, for each seed that has them."""
+    folders = [RESULTS / f"{point}-seed{seed}" for seed in SEEDS]
+    return [folder for folder in folders if (folder / "done.json").exists()]
+
+
 def mean_of(*figures: str) -> Score:
     """The mean of some scores of a point."""
 
     def score(point: str) -> list[float]:
         found = []
-        for seed in SEEDS:
-            folder = RESULTS / f"{point}-seed{seed}"
-            result = read_results(folder) if (folder / "done.json").exists() else None
+        for folder in done_folders(point):
+            result = read_results(folder)
             if result is not None:
                 scores = scores_of(result)
                 found.append(statistics.fmean(scores[figure] for figure in figures))
@@ -46,13 +51,8 @@ def last_against_first(family: str) -> Score:
     """How much a validation score changes from the first look, after one pass, to the last."""
 
     def score(point: str) -> list[float]:
-        found = []
-        for seed in SEEDS:
-            path = RESULTS / f"{point}-seed{seed}" / "training.json"
-            if path.exists():
-                curve = json.loads(path.read_text())["curve"]
-                found.append(curve[-1][family] - curve[0][family])
-        return found
+        curves = [json.loads((folder / "training.json").read_text())["curve"] for folder in done_folders(point)]
+        return [curve[-1][family] - curve[0][family] for curve in curves]
 
     return score
 
