@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from studies.pace import known_paces
+from turnwise.runtime.precision import computes_bf16_fast
 
 __all__ = ["Arm", "Study"]
 
@@ -87,7 +88,8 @@ class Study:
 
     def _measure(self, arm: Arm) -> None:
         out = self.results / arm.name
+        precision = ["--bf16"] if computes_bf16_fast() else []
         for options in arm.measured:
-            command = ["turnwise", "evaluate", str(self.runs / arm.name), *options, "--out", str(out), "--bf16"]
+            command = ["turnwise", "evaluate", str(self.runs / arm.name), *options, "--out", str(out), *precision]
             subprocess.run(command, check=True)
         (out / "done.json").write_text(json.dumps({"measured": [" ".join(one) for one in arm.measured]}) + "\n")

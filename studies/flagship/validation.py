@@ -22,6 +22,7 @@ from turnwise.benchmarks.task import Task
 from turnwise.benchmarks.tasks.intent_prototypes import IntentPrototypes
 from turnwise.benchmarks.tasks.similarity import SentenceSimilarity
 from turnwise.runtime import load_encoder
+from turnwise.runtime.precision import computes_bf16_fast
 
 VALIDATION = {"clinc150": "val", "hwu64": "valid", "snips": "valid", "banking77": None}
 CARVED, MESSAGES, DRAWS = 2_000, 1_500, 20
@@ -48,7 +49,7 @@ def tasks() -> list[Task]:
 
 
 def validated(model: str) -> dict[str, float]:
-    encoder = CachedEncoder(load_encoder(model, bf16=True))
+    encoder = CachedEncoder(load_encoder(model, bf16=computes_bf16_fast()))
     found = {}
     for task in tasks():
         draws = task.evaluate(encoder, DRAWS, 0)

@@ -21,6 +21,7 @@ from turnwise.benchmarks.metrics import cosine_similarity, expected_top_k
 from turnwise.benchmarks.tasks.reranking import dialogue_turns
 from turnwise.runtime.bm25 import BM25
 from turnwise.runtime.encoder import Encoder, Scorer, load_encoder
+from turnwise.runtime.precision import computes_bf16_fast
 from turnwise.runtime.scorer import load_scorer
 
 SETS = ("sgd", "multiwoz21")
@@ -76,7 +77,8 @@ def measure(encoder: Encoder, scorer: Scorer, dataset: str, limit: int = CONTEXT
 
 
 def main(encoder_folder: str, scorer_folder: str, limit: str = str(CONTEXTS)) -> None:
-    encoder, scorer = load_encoder(encoder_folder, bf16=True), load_scorer(Path(scorer_folder), bf16=True)
+    fast = computes_bf16_fast()
+    encoder, scorer = load_encoder(encoder_folder, bf16=fast), load_scorer(Path(scorer_folder), bf16=fast)
     found = {dataset: measure(encoder, scorer, dataset, int(limit)) for dataset in SETS}
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "retrieval.json").write_text(json.dumps(found, indent=1) + "\n")

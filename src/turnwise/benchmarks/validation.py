@@ -20,6 +20,7 @@ from turnwise.benchmarks.tasks.response_selection import ResponseSelection, Sele
 from turnwise.errors import TurnwiseError
 from turnwise.runtime.context_format import ContextFormat
 from turnwise.runtime.encoder import SentenceTransformerEncoder
+from turnwise.runtime.precision import computes_bf16_fast
 from turnwise.runtime.scorer import CrossEncoderScorer
 
 __all__ = ["benchmark_score", "reply_score", "rerank_score"]
@@ -48,9 +49,8 @@ def _scored(tasks: Sequence[Task]) -> Score:
     numbers = itertools.count()
 
     def score(model: Any) -> dict[str, float]:
-        encoder = CachedEncoder(
-            SentenceTransformerEncoder(model, name="model", fingerprint=f"step-{next(numbers)}", bf16=True)
-        )
+        fast, step = computes_bf16_fast(), f"step-{next(numbers)}"
+        encoder = CachedEncoder(SentenceTransformerEncoder(model, name="model", fingerprint=step, bf16=fast))
         families: dict[str, list[float]] = {}
         for task in tasks:
             if task.info.name.endswith("-heads") == encoder.has_heads or task.info.family == "intent":
@@ -94,7 +94,8 @@ def rerank_score(context: ContextFormat, table: Path | None = None) -> Score:
         )
 
     def score(model: Any) -> dict[str, float]:
-        scorer = CrossEncoderScorer(model, name="model", fingerprint="", context_format=context, bf16=True)
+        fast = computes_bf16_fast()
+        scorer = CrossEncoderScorer(model, name="model", fingerprint="", context_format=context, bf16=fast)
         found = [_rerank_scores(scorer, each) for each in examples]
         means = {name: statistics.fmean(each[name] for each in found) for name in found[0]}
         return {**means, "score": means["r10_at_1"]}

@@ -12,6 +12,7 @@ from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from turnwise.errors import TurnwiseError
 from turnwise.runtime.context_format import ContextFormat
+from turnwise.runtime.precision import computes_bf16_fast
 from turnwise.training.objective_options import Manipulation, Objective, Options
 from turnwise.views import Manipulations, ViewOptions
 
@@ -140,7 +141,7 @@ class Recipe(Options):
         refit: How the kept heads are trained on at the end; none if they stay as the last stage left them.
         adapt: Places that are set to something else when a trained model goes on with other conversations (`--adapt`).
         seed: For the order of the data and everything random.
-        bf16: Whether to compute in bfloat16.
+        bf16: Whether to compute in bfloat16; `auto` for where the machine is fast at it.
         evaluate_every: Steps between two looks at validation; 0 for none but the last.
         save_every: Steps between two checkpoints.
         report_to: Where curves go: tensorboard, or any other that transformers knows, or none.
@@ -153,10 +154,15 @@ class Recipe(Options):
     refit: Refit | None = None
     adapt: dict[str, str | int | float] = Field(default_factory=dict)
     seed: int = 0
-    bf16: bool = True
+    bf16: bool | Literal["auto"] = "auto"
     evaluate_every: int = Field(0, ge=0)
     save_every: int = Field(500, ge=1)
     report_to: str = "tensorboard"
+
+    @property
+    def computes_in_bf16(self) -> bool:
+        """Whether this machine will train in bfloat16."""
+        return computes_bf16_fast() if self.bf16 == "auto" else self.bf16
 
     @property
     def reranks(self) -> bool:

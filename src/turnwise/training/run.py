@@ -38,6 +38,7 @@ class TrainResult:
         minutes: Minutes of training, evaluation and saving left out.
         rows: Training pairs by source.
         curve: Validation scores over the run.
+        bf16: Whether it computed in bfloat16.
     """
 
     folder: Path
@@ -47,6 +48,7 @@ class TrainResult:
     minutes: float = 0.0
     rows: dict[str, int] = field(default_factory=dict)
     curve: list[dict[str, float]] = field(default_factory=list)
+    bf16: bool = False
 
 
 def train(
@@ -92,7 +94,7 @@ def train(
     if base and context == type(context)():
         context = read_context_format(model_folder(base))
     reads = recipe.model.max_length if recipe.reranks else model.max_seq_length or 512
-    result, losses = TrainResult(out), {}
+    result, losses = TrainResult(out, bf16=recipe.computes_in_bf16), {}
     for number, stage in enumerate(recipe.stages):
         part = minutes / len(recipe.stages) if minutes else None
         if stage.reranks and not isinstance(model, CrossEncoder):
@@ -150,7 +152,7 @@ def _finish(recipe: Recipe, model: Any, losses: dict[str, Any], reads: int, cont
         citations=citations,
     )
     save_model(model, result.folder, max_length=reads, context=context, card=card, older_keys=not recipe.reranks)
-    summary = {**seen, "rows": result.rows, "curve": result.curve}
+    summary = {**seen, "bf16": result.bf16, "rows": result.rows, "curve": result.curve}
     (result.folder / WORK / "result.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     for number in range(len(recipe.stages)):
         for checkpoint in (result.folder / WORK / f"stage-{number}").glob("checkpoint-*"):

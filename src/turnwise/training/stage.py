@@ -143,7 +143,7 @@ class StageRun:
             return False
         heads = context_reply_heads(losses)
         assert heads is not None
-        seed, bf16 = self._recipe.seed, self._recipe.bf16
+        seed, bf16 = self._recipe.seed, self._recipe.computes_in_bf16
         refit_heads(self._model, heads, data, options, bf16=bf16, seed=seed, on_progress=self._on_progress)
         return True
 
@@ -264,7 +264,7 @@ class StageRun:
             learning_rate_mapping={_HEADS: stage.head_rate} if heads else {},
             weight_decay=stage.weight_decay,
             max_grad_norm=stage.max_gradient_norm,
-            bf16=recipe.bf16,
+            bf16=recipe.computes_in_bf16,
             use_cpu=not torch.cuda.is_available(),
             batch_sampler=BlockShuffle,
             multi_dataset_batch_sampler="round_robin" if stage.mixing == "equal" else "proportional",

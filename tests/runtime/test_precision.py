@@ -1,0 +1,44 @@
+"""bfloat16 only where it is faster."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from turnwise.runtime.precision import computes_bf16_fast
+from turnwise.training import load_recipe
+
+
+def _cpu(monkeypatch: pytest.MonkeyPatch, **able: bool) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("able", "fast"),
+    [
+        ({"avx512_f": True, "amx_bf16": True, "avx512_bf16": True}, True),
+        ({"avx512_f": True, "avx512_bf16": True}, True),
+        ({"avx512_f": True, "avx512_vnni": True, "avx512_bf16": False, "amx_bf16": False}, False),
+        ({"neon": True}, False),
+    ],
+)
+def test_a_cpu_without_its_instructions_computes_in_fp32(
+    monkeypatch: pytest.MonkeyPatch, able: dict[str, bool], fast: bool
+) -> None:
+    _cpu(monkeypatch, **able)
+    assert computes_bf16_fast() == fast
+    assert load_recipe("dse").computes_in_bf16 == fast
+
+
+def test_who_says_which_gets_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    _cpu(monkeypatch)
+    assert load_recipe("dse", {"bf16": "true"}).computes_in_bf16
+    _cpu(monkeypatch, amx_bf16=True)
+    assert not load_recipe("dse", {"bf16": "false"}).computes_in_bf16
+
+
+def test_a_torch_that_cannot_tell_computes_in_fp32(monkeypatch: pytest.MonkeyPatch) -> None:
+    _cpu(monkeypatch)
+    monkeypatch.delattr(torch.cpu, "get_capabilities")
+    assert not computes_bf16_fast()
