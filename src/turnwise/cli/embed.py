@@ -60,7 +60,9 @@ def embed(
     ),
     out: Path | None = typer.Option(None, help="A .parquet or .jsonl file instead of JSON lines on standard output."),
     format: str | None = typer.Option(None, help="jsonl, json, csv, tsv or txt; recognised if not given."),
-    bf16: bool = typer.Option(False, help="Encode in bfloat16: faster on CPUs with AMX, differences around 0.001."),
+    bf16: bool = typer.Option(
+        False, help="Encode in bfloat16: faster on CPUs with AMX, slower on others; differences around 0.001."
+    ),
 ) -> None:
     """Turn messages into vectors: JSON lines with text and vector.
 

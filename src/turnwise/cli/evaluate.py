@@ -55,7 +55,9 @@ def evaluate(
     seed: int = typer.Option(0, help="The first draw's seed."),
     out: Path | None = typer.Option(None, help="Where results.json goes; by default runs/evaluate/MODEL."),
     cache: Path = typer.Option(Path("runs/embeddings"), help="Where embeddings are kept between runs."),
-    bf16: bool = typer.Option(False, help="Encode in bfloat16: faster on CPUs with AMX, differences around 0.001."),
+    bf16: bool = typer.Option(
+        False, help="Encode in bfloat16: faster on CPUs with AMX, slower on others; differences around 0.001."
+    ),
 ) -> None:
     """Measure an encoder on dialogue: intents, out-of-scope, replies, retrieval, similarity.
 

@@ -24,7 +24,9 @@ RERANKER = typer.Option(None, help="A cross-encoder's folder: it puts the best c
 MODE = typer.Option("hybrid", help="What is compared: vector, text, hybrid (both), contexts, or all.")
 WHERE = typer.Option(None, help="A condition in SQL over text, count, sources and domains: 'count > 1'.")
 RARITY = typer.Option(0.1, help="How much frequent replies count less: 0 not at all, 1 by their inverse frequency.")
-BF16 = typer.Option(False, help="Encode in bfloat16; an index keeps to what it was built with.")
+BF16 = typer.Option(
+    False, help="Encode in bfloat16: faster on CPUs with AMX only. An index keeps to what it was built with."
+)
 
 
 def encoder_of(model: Path, bf16: bool) -> Encoder:
