@@ -135,6 +135,8 @@ def answer(question: Question) -> dict[str, Any] | None:
     if not worse or not better:
         return None
     difference = statistics.fmean(better) - statistics.fmean(worse)
+    sides = ((question.worse, worse), (question.better, better))
+    whole = all(len(scores) == len(SEEDS) for point, scores in sides if point in POINTS)  # A start has no seeds.
     return {
         "question": question.name,
         "paper": question.paper,
@@ -146,7 +148,7 @@ def answer(question: Question) -> dict[str, Any] | None:
         "difference": difference,
         "agrees": difference > 0,
         # With two seeds a side, a gap between all of one and all of the other is the most one can ask for.
-        "clear": len(better) > 1 and (min(better) > max(worse) or max(better) < min(worse)),
+        "clear": whole and (min(better) > max(worse) or max(better) < min(worse)),
     }
 
 
