@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 __all__ = ["computes_bf16_fast"]
 
-# Others emulate it: a CPU with AVX-512 but without these takes five times as long in bfloat16 as in fp32.
+# Others emulate it: with AVX-512 but without these, a step of training takes about three times as long as in fp32.
 _INSTRUCTIONS = ("amx_bf16", "avx512_bf16")
 
 
