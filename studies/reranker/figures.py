@@ -1,14 +1,18 @@
 """Collects the scores of all arms from their results into figures.json.
 
 Usage: python -m studies.reranker.figures
+
+Arms that were measured have the mean of the three test sets, `<arm>.<score>`; subsets of tasks have what validation
+says of them in the end, `validation.<arm>.<score>`. All in percent.
 """
 
 from __future__ import annotations
 
+import json
 import statistics
 
 from studies.figures import record
-from studies.reranker.arms import RESULTS, arms
+from studies.reranker.arms import MAIN, RESULTS, SUBSETS
 from turnwise.benchmarks import RunResult, read_results
 
 SETS = ("ubuntu_irc", "sgd", "multiwoz21")
@@ -19,6 +23,12 @@ SCORES = {
     "adversarial_mrr": ("rerank-{}-adversarial", "mrr"),
     "planted_wins": ("rerank-{}-adversarial", "planted_first"),
 }
+ON_VALIDATION = {
+    "r10_at_1": "r10_at_1",
+    "adversarial_r10_at_1": "adversarial_r10_at_1",
+    "planted_wins": "planted_first",
+}
+"""What a figure is called in a curve of training."""
 
 
 def scores_of(result: RunResult) -> dict[str, float]:
@@ -31,11 +41,24 @@ def scores_of(result: RunResult) -> dict[str, float]:
     return found
 
 
+def validation_of(arm: str) -> dict[str, float]:
+    """What validation says of an arm in the end, in percent."""
+    last = json.loads((RESULTS / arm / "training.json").read_text())["curve"][-1]
+    return {figure: last[name] for figure, name in ON_VALIDATION.items()}
+
+
+def finished(arms: tuple[str, ...]) -> list[str]:
+    """Those whose results are there."""
+    return [name for name in arms if (RESULTS / name / "done.json").exists()]
+
+
 def main() -> None:
-    for name in [arm.name for arm in arms()]:
-        result = read_results(RESULTS / name) if (RESULTS / name / "done.json").exists() else None
-        if result is not None:
-            record("reranker", {f"{name}.{score}": value for score, value in scores_of(result).items()})
+    for name in finished(MAIN):
+        result = read_results(RESULTS / name)
+        assert result is not None
+        record("reranker", {f"{name}.{score}": value for score, value in scores_of(result).items()})
+    for name in finished(SUBSETS):
+        record("reranker", {f"validation.{name}.{score}": value for score, value in validation_of(name).items()})
 
 
 if __name__ == "__main__":

@@ -11,3 +11,4 @@ have bm25_rerank_top1 || python -m studies.reranker.retrieval "$ENCODER" runs/re
 have int8_reranker_p95_ms_50 || python -m studies.reranker.int8 "$ENCODER" runs/reranker/ums
 python -m studies.reranker.plots runs/reranker/ums
 python -m studies.reranker.figures
+python -m studies.reranker.page

@@ -1,0 +1,54 @@
+"""Writes the tables of the page from the results: scores, differences with their intervals, and subsets of tasks.
+
+Usage: python -m studies.reranker.page
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from studies.reranker.arms import MAIN, RESULTS, SUBSETS
+from studies.reranker.figures import SETS, finished, scores_of, validation_of
+from studies.tables import Rows, differences_table, put_tables, scores_table
+from turnwise.benchmarks import RunResult, read_results
+
+PAGE = Path(__file__).parent / "README.md"
+TITLES = {"rerank-{}": "R10@1", "rerank-{}-adversarial": "R10@1, a turn planted"}
+ROWS: Rows = {
+    f"{title}, {which}": tuple(task.format(name) for name in names)
+    for task, title in TITLES.items()
+    for which, names in {"mean of three": SETS, **{name: (name,) for name in SETS}}.items()
+}
+
+
+def _percent(values: list[float]) -> str:
+    return " | ".join(f"{value:.1f}" for value in values)
+
+
+def planted_row(runs: dict[str, list[RunResult]]) -> str:
+    """How often the planted turn is put first: no task's main score, so the table of scores leaves it out."""
+    wins = [scores_of(run)["planted_wins"] for (run,) in runs.values()]
+    return f"| planted turn first, mean of three | {_percent(wins)} |"
+
+
+def subsets_table() -> list[str]:
+    """What validation says of each subset of tasks in the end."""
+    lines = ["| tasks | R10@1 | a turn planted | planted turn first |", "|---|---|---|---|"]
+    for name in finished(SUBSETS):
+        tasks = name.removeprefix("tasks-").replace("-", ", ")
+        lines.append(f"| {tasks} | {_percent(list(validation_of(name).values()))} |")
+    return lines
+
+
+def main() -> None:
+    runs = {name: [run] for name in finished(MAIN) if (run := read_results(RESULTS / name)) is not None}
+    tables = [[*scores_table(runs, ROWS), planted_row(runs)]] if runs else []
+    if "selection" in runs and len(runs) > 1:
+        others = {f"{name} over selection": run for name, (run,) in runs.items() if name != "selection"}
+        (alone,) = runs["selection"]
+        tables.append(differences_table({title: (run, alone) for title, run in others.items()}, ROWS))
+    put_tables(PAGE, *tables, subsets_table())
+
+
+if __name__ == "__main__":
+    main()
