@@ -11,9 +11,20 @@ from pathlib import Path
 from studies.pace import known_paces
 from turnwise.runtime.precision import computes_bf16_fast
 
-__all__ = ["Arm", "Study"]
+__all__ = ["Arm", "Study", "curve_of", "is_done"]
 
 START = "all-MiniLM-L6-v2"
+
+
+def is_done(folder: Path) -> bool:
+    """Whether an arm's results are in a folder, whole."""
+    return (folder / "done.json").exists()
+
+
+def curve_of(folder: Path) -> list[dict[str, float]]:
+    """An arm's looks at validation while it was trained, the last one last."""
+    curve: list[dict[str, float]] = json.loads((folder / "training.json").read_text())["curve"]
+    return curve
 
 
 @dataclass(frozen=True)
@@ -65,7 +76,7 @@ class Study:
 
     def is_done(self, name: str) -> bool:
         """Whether an arm's results are there."""
-        return (self.results / name / "done.json").exists()
+        return is_done(self.results / name)
 
     def _train(self, arm: Arm) -> None:
         folder = self.runs / arm.name

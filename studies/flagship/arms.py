@@ -9,11 +9,10 @@ last point of each one's curve counts. DSTC11, Bitext and topical_chat are looke
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
-from studies.arms import Arm, Study
+from studies.arms import Arm, Study, curve_of
 
 SEEDS = (0, 1, 2)
 MINUTES = 30
@@ -42,9 +41,7 @@ def arms() -> list[Arm]:
 
 def validation(name: str) -> dict[str, float]:
     """What validation says of an arm in the end; with refitted heads, after that."""
-    curve = json.loads((RESULTS / name / "training.json").read_text())["curve"]
-    last: dict[str, float] = curve[-1]
-    return last
+    return curve_of(RESULTS / name)[-1]
 
 
 def main(models: str, *wanted: str) -> None:

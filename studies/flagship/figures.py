@@ -10,6 +10,7 @@ import math
 import statistics
 from pathlib import Path
 
+from studies.arms import is_done
 from studies.figures import STUDIES, record
 from studies.flagship.arms import RESULTS, SEEDS
 from studies.methods.arms import MATCHING, METHODS
@@ -73,7 +74,7 @@ def main() -> None:
     if (start := read_results(RESULTS / "start")) is not None:
         figures |= _named("heldout.start", held_out_scores(start))
     folders = [RESULTS / f"final-seed{seed}" for seed in SEEDS]
-    finished = [folder for folder in folders if (folder / "done.json").exists()]
+    finished = [folder for folder in folders if is_done(folder)]
     results = [result for folder in finished if (result := read_results(folder)) is not None]
     if results:
         figures |= _named("turnwise", _means([all_scores(result) for result in results]))

@@ -9,6 +9,7 @@ import json
 import statistics
 from pathlib import Path
 
+from studies.arms import is_done
 from studies.baselines.figures import scores_of
 from studies.figures import record
 from studies.methods.arms import MATCHING, METHODS, MINUTES, RAW, RESULTS, SEEDS, TEMPLATES
@@ -34,7 +35,7 @@ def all_scores(result: RunResult) -> dict[str, float]:
 def finished_seeds(method: str) -> list[Path]:
     """The results of the seeds of a method that are finished, the first seed first."""
     names = [method, *[f"{method}-seed{seed}" for seed in range(1, SEEDS.get(method, 1))]]
-    return [RESULTS / name for name in names if (RESULTS / name / "done.json").exists()]
+    return [RESULTS / name for name in names if is_done(RESULTS / name)]
 
 
 def method_figures(method: str) -> dict[str, float]:

@@ -8,9 +8,9 @@ says of them in the end, `validation.<arm>.<score>`. All in percent.
 
 from __future__ import annotations
 
-import json
 import statistics
 
+from studies.arms import curve_of, is_done
 from studies.figures import record
 from studies.reranker.arms import MAIN, RESULTS, SUBSETS
 from turnwise.benchmarks import RunResult, read_results
@@ -43,13 +43,13 @@ def scores_of(result: RunResult) -> dict[str, float]:
 
 def validation_of(arm: str) -> dict[str, float]:
     """What validation says of an arm in the end, in percent."""
-    last = json.loads((RESULTS / arm / "training.json").read_text())["curve"][-1]
+    last = curve_of(RESULTS / arm)[-1]
     return {figure: last[name] for figure, name in ON_VALIDATION.items()}
 
 
 def finished(arms: tuple[str, ...]) -> list[str]:
     """Those whose results are there."""
-    return [name for name in arms if (RESULTS / name / "done.json").exists()]
+    return [name for name in arms if is_done(RESULTS / name)]
 
 
 def main() -> None:

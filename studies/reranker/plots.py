@@ -5,7 +5,6 @@ Usage: TURNWISE_DATA=... python -m studies.reranker.plots RERANKER
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from studies.arms import curve_of
 from studies.reranker.arms import MAIN, RESULTS
 from turnwise.benchmarks.tasks.reranking import dialogue_turns
 from turnwise.objectives.manipulation import padded, scores_and_states
@@ -77,10 +77,9 @@ def curves(out: Path) -> None:
 
     figure, panels = plt.subplots(1, 3, figsize=(12, 4))
     for name in MAIN:
-        path = RESULTS / name / "training.json"
-        if not path.exists():
+        if not (RESULTS / name / "training.json").exists():
             continue
-        curve = json.loads(path.read_text())["curve"]
+        curve = curve_of(RESULTS / name)
         for panel, score in zip(panels, ("r10_at_1", "adversarial_r10_at_1", "planted_first"), strict=True):
             panel.plot([point["minutes"] for point in curve], [point[score] for point in curve], label=name)
             panel.set(title=score, xlabel="minutes of training")

@@ -15,6 +15,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+from studies.arms import curve_of, is_done
 from studies.baselines.figures import scores_of
 from studies.figures import record
 from studies.sweeps.points import POINTS, RESULTS, SEEDS
@@ -29,7 +30,7 @@ Score = Callable[[str], list[float]]
 def done_folders(point: str) -> list[Path]:
     """Where the results of a point are, for each seed that has them."""
     folders = [RESULTS / f"{point}-seed{seed}" for seed in SEEDS]
-    return [folder for folder in folders if (folder / "done.json").exists()]
+    return [folder for folder in folders if is_done(folder)]
 
 
 def mean_of(*figures: str) -> Score:
@@ -51,7 +52,7 @@ def last_against_first(family: str) -> Score:
     """How much a validation score changes from the first look, after one pass, to the last."""
 
     def score(point: str) -> list[float]:
-        curves = [json.loads((folder / "training.json").read_text())["curve"] for folder in done_folders(point)]
+        curves = [curve_of(folder) for folder in done_folders(point)]
         return [curve[-1][family] - curve[0][family] for curve in curves]
 
     return score
