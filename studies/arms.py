@@ -37,6 +37,7 @@ class Arm:
         seed: The recipe's seed.
         minutes: Of training on a quiet machine; evaluation and saving are not counted. None for as long as the recipe
             says.
+        steps: Of training, instead of minutes.
         paced: Whether it trains for the steps that the recipe makes in that time (`studies/pace.json`); else the clock
             decides. A change that makes steps slower then costs time, not steps.
         table: What it learns from.
@@ -49,6 +50,7 @@ class Arm:
     recipe: str
     seed: int = 0
     minutes: float | None = 30
+    steps: int | None = None
     table: str = "runs/tier-a"
     start: str = START
     measured: tuple[tuple[str, str], ...] = (("--suite", "dse"), ("--suite", "diaeval"))
@@ -84,7 +86,9 @@ class Study:
             start = self.runs / arm.start if (self.runs / arm.start).exists() else self.models / arm.start
             command = ["turnwise", "train", arm.recipe, arm.table, "--start", str(start), "--out", str(folder)]
             changes = {"seed": str(arm.seed), "report_to": "none", **arm.changes}
-            if arm.minutes is not None:
+            if arm.steps is not None:
+                changes["stages.0.steps"] = str(arm.steps)
+            elif arm.minutes is not None:
                 pace = known_paces().get(arm.recipe) if arm.paced else None
                 if pace is None:
                     command += ["--minutes", str(arm.minutes)]

@@ -16,8 +16,10 @@ from pathlib import Path
 from studies.arms import Arm, Study
 
 RESULTS = Path(__file__).parent / "results"
-# By the pace of a CPU with AMX. One without computes in fp32 and takes three times as long: 45, 15 and 21 minutes.
-MINUTES, ABLATION_MINUTES, MASKED_MINUTES = 15, 5, 7
+# By the pace of two cores without AMX, which compute in fp32; that of `mlm` is of a CPU three times as fast.
+MINUTES, MASKED_MINUTES = 45, 20 / 3
+SUBSET_STEPS = 178
+"""Of each subset of tasks: all three, all asked of each row, make about so many in 15 minutes."""
 TASKS = ("insertion", "deletion", "search")
 KEPT = {
     f"tasks-{'-'.join(kept) or 'none'}": kept
@@ -30,19 +32,21 @@ SUITE = (("--suite", "ums"),)
 
 def arms() -> list[Arm]:
     """All arms, the main ones first; `masked` is what `ums-plus` starts from."""
-    # A step of selection is 2.5 times as fast: so each arm chooses among about as many checkpoints.
-    alone = {"evaluate_every": "500"}
+    # A step of selection takes seven tenths of the time: so each arm chooses among about as many checkpoints.
+    alone = {"evaluate_every": "450"}
+    both = {"evaluate_every": "320"}
     adversarial = {**alone, "stages.0.view.negatives": "[random, self]"}
     found = [
         Arm("selection", "selection", minutes=MINUTES, measured=SUITE, changes=alone),
-        Arm("ums", "ums", minutes=MINUTES, measured=SUITE),
+        Arm("ums", "ums", minutes=MINUTES, measured=SUITE, changes=both),
         Arm("self-adversarial", "selection", minutes=MINUTES, measured=SUITE, changes=adversarial),
         Arm("masked", "mlm", minutes=MASKED_MINUTES, measured=()),
-        Arm("ums-plus", "ums", minutes=MINUTES, start="masked", measured=SUITE),
+        Arm("ums-plus", "ums", minutes=MINUTES, start="masked", measured=SUITE, changes=both),
     ]
     for name, kept in KEPT.items():
         changes = {f"stages.0.objective.{task}": "0" for task in TASKS if task not in kept}
-        found.append(Arm(name, "ums", minutes=ABLATION_MINUTES, measured=(), changes=changes))
+        changes["stages.0.view.questions"] = "all"
+        found.append(Arm(name, "ums", steps=SUBSET_STEPS, measured=(), changes=changes))
     return found
 
 

@@ -1,4 +1,4 @@
-"""The losses of UMS: one pass over padded inputs against one input at a time, value and gradient."""
+"""The losses of UMS: batches of like length against one input at a time, value and gradient."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from tests.objectives.cross_encoders import tiny_cross_encoder
 from tests.objectives.toy import gradient, relative_error
 from turnwise.errors import TurnwiseError
-from turnwise.objectives import UtteranceManipulation
+from turnwise.objectives import UtteranceManipulation, manipulation
 from turnwise.views.manipulations import Marker, Task, manipulate
 
 WORDS = [f"w{n}" for n in range(30)]
@@ -76,6 +76,7 @@ def literal(loss: UtteranceManipulation, inputs: list[list[Any]]) -> Tensor:
     return whole
 
 
+@pytest.mark.parametrize("together", [2, 16])
 @pytest.mark.parametrize("form", ["binary", "softmax"])
 @pytest.mark.parametrize(
     "weights",
@@ -86,7 +87,10 @@ def literal(loss: UtteranceManipulation, inputs: list[list[Any]]) -> Tensor:
         {"insertion": 0.0, "deletion": 0.0, "search": 0.0},
     ],
 )
-def test_one_pass_is_the_literal_loop(model: Any, form: str, weights: dict[str, float]) -> None:
+def test_rows_of_like_length_are_the_literal_loop(
+    model: Any, form: str, weights: dict[str, float], together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(manipulation, "BY_LENGTH", together)
     torch.manual_seed(1)
     loss = UtteranceManipulation(model, form=form, **weights)  # type: ignore[arg-type]
     assert loss.tasks == [task for task in get_args(Task) if weights.get(task, 1.0)]
@@ -103,12 +107,20 @@ def test_one_pass_is_the_literal_loop(model: Any, form: str, weights: dict[str, 
     assert relative_error(mine, gradient(loss)) < 1e-9
 
 
-def test_all_inputs_go_through_the_model_once(model: Any) -> None:
+def test_all_inputs_go_through_the_model_once_and_the_shortest_are_padded_least(model: Any) -> None:
     loss = UtteranceManipulation(model)
-    calls = []
-    model.model.base_model.register_forward_hook(lambda *_: calls.append(1))
-    loss(columns(model, loss.tasks))
-    assert len(calls) == 1
+    shapes: list[tuple[int, ...]] = []
+    model.model.base_model.register_forward_hook(lambda _, given, found: shapes.append(tuple(found[0].shape[:2])))
+    batch = columns(model, loss.tasks)
+    loss([column * 4 for column in batch])
+    assert sum(rows for rows, _ in shapes) == 4 * (
+        6 + sum(given is not None for column in batch[3:] for given in column)
+    )
+    assert [rows for rows, _ in shapes[:-1]] == [manipulation.BY_LENGTH] * (len(shapes) - 1)
+    widths = [width for _, width in shapes]
+    assert widths == sorted(widths)
+    assert widths[0] < widths[-1]
+    loss(batch)
     assert loss.tokens == sum(
         len(model.tokenizer(context, reply)["input_ids"])
         for context, reply in zip(CONTEXTS * 2, REPLIES + NEGATIVES, strict=True)

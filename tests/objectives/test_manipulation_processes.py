@@ -13,6 +13,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from tests.objectives.processes import Errors, Truth, on_processes
 from tests.objectives.toy import gradient, relative_error
+from turnwise.objectives import manipulation
 from turnwise.objectives.manipulation import UtteranceManipulation
 from turnwise.views.manipulations import MarkedInput
 
@@ -89,7 +90,8 @@ def _spread(truth: Truth) -> Errors:
     found = {}
     for form in ("binary", "softmax"):
         true = _gradient(_loss(form), _columns())
-        for name, edge in (("even", 4), ("one without search", 2)):
+        for name, edge, together in (("even", 4, 16), ("one without search", 2, 16), ("by length", 4, 3)):
+            manipulation.BY_LENGTH = together
             loss = _loss(form)
             rows = slice(0, edge) if dist.get_rank() == 0 else slice(edge, 7)
             if dist.get_rank() > 0:
@@ -103,5 +105,5 @@ def _spread(truth: Truth) -> Errors:
 @pytest.mark.slow
 def test_processes_give_the_gradient_of_the_whole_batch() -> None:
     found = on_processes(_spread, worlds=(2,))
-    assert len(found) == 8
+    assert len(found) == 12
     assert max(found.values()) < 1e-9, found

@@ -166,6 +166,20 @@ def test_same_seed_same_columns_and_no_column_depends_on_another(tokenizer: Any)
         assert alone["negative"] == whole["negative"]
 
 
+@pytest.mark.parametrize("questions", [1, 2, 3, "all"])
+def test_a_row_is_asked_in_so_many_tasks_and_no_answer_changes(tokenizer: Any, questions: int | str) -> None:
+    whole, drawn = columns(tokenizer), columns(tokenizer, questions=questions)
+    tasks = ("insertion", "deletion", "search")
+    for place in range(len(whole["reply"])):
+        assert sum(drawn[task][place] is not None for task in tasks) == (3 if questions == "all" else questions)
+    for task in tasks:
+        asked = [place for place, given in enumerate(drawn[task]) if given is not None]
+        assert asked
+        assert [drawn[task][place] for place in asked] == [whole[task][place] for place in asked]
+    assert drawn["negative"] == whole["negative"]
+    assert drawn == columns(tokenizer, questions=questions)
+
+
 def test_wrong_replies_are_of_other_conversations_or_of_the_context(tokenizer: Any) -> None:
     given = rows()
     seen = {kind: columns(tokenizer, (), negatives=(kind,)) for kind in ("random", "self", "bm25")}

@@ -48,7 +48,11 @@ def _rows(features: Features, places: Tensor) -> Features:
 
 
 def in_mini_batches(
-    model: nn.Module, features: Features, step: Callable[[Any, Features], Tensor], size: int | None
+    model: nn.Module,
+    features: Features,
+    step: Callable[[Any, Features], Tensor],
+    size: int | None,
+    by_length: int = BY_LENGTH,
 ) -> Tensor:
     """What `step(model, features)` gives for all rows, with the activations of at most `size` of them in memory.
 
@@ -57,6 +61,7 @@ def in_mini_batches(
         features: One column of a batch.
         step: Gives one row of output for each row of input.
         size: Rows in a mini-batch; none for all activations kept.
+        by_length: Rows that run together on a CPU if all activations are kept.
     """
     mask = features.get("attention_mask")
     if size is None and (mask is None or mask.device.type != "cpu"):
@@ -68,7 +73,7 @@ def in_mini_batches(
     # Long rows with long ones: on a processor without thousands of cores, padding costs as much as words.
     order = mask.sum(dim=1).argsort(stable=True)
     outputs = []
-    for number, places in enumerate(order.split(size or BY_LENGTH)):
+    for number, places in enumerate(order.split(size or by_length)):
         # The wrapper prepares its reduction of gradients in the forward pass: once, and never within the backward pass.
         models = iter([model] if number == 0 else [])
 

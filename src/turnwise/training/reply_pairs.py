@@ -89,10 +89,14 @@ class ToReplyPairs:
         talks = [[*turns, reply] for turns, reply in zip(rows["context"], rows["reply"], strict=True)]
         texts = list(dict.fromkeys(text for talk in talks for text in talk))
         known = dict(zip(texts, self._tokenizer(texts, add_special_tokens=False)["input_ids"], strict=True))
+        drawn = self._drawn_tasks(rows)
         columns: dict[str, list[MarkedInput | None]] = {}
         for task in (task for task in MARKS if task in self._tasks):
             columns[task] = []
             for place, rng in enumerate(self._generators(rows, task)):
+                if task not in drawn[place]:
+                    columns[task].append(None)
+                    continue
                 foreign = _foreign(rows["dialogue"], talks, place, rng) if task == "deletion" else None
                 given = manipulate(
                     task,
@@ -103,6 +107,16 @@ class ToReplyPairs:
                 )
                 columns[task].append(None if given is None else self._marker(given))
         return columns
+
+    def _drawn_tasks(self, rows: Rows) -> list[set[Task]]:
+        """Which questions each row is asked."""
+        wanted = self._view.questions
+        if wanted == "all" or wanted >= len(self._tasks):
+            return [set(self._tasks)] * len(rows["reply"])
+        return [
+            {self._tasks[place] for place in rng.permutation(len(self._tasks))[:wanted]}
+            for rng in self._generators(rows, "questions")
+        ]
 
     def _negatives(self, rows: Rows) -> list[str]:
         kinds: dict[Negative, Callable[[Rows, int, np.random.Generator], str | None]] = {

@@ -52,6 +52,8 @@ class Manipulations(DialogueView):
         speaker_change_only: Only replies whose speaker is another one than the turn before's; unknown speakers count as
             others.
         window: How many consecutive turns are manipulated; 5 in the paper.
+        questions: In how many of an objective's tasks a row is asked, drawn anew each time, or "all". With one, a step
+            costs half as much again as response selection alone, with all three two and a half times as much.
         negatives: What kinds of wrong reply a row gets, one of them at random: "random" for a reply to another
             conversation, "bm25" for one that shares words with this one, "self" for a turn of the context.
     """
@@ -62,6 +64,7 @@ class Manipulations(DialogueView):
     per_dialogue: Annotated[int, Field(ge=1)] | Literal["all"] = "all"
     speaker_change_only: bool = True
     window: int = Field(5, ge=3)
+    questions: Annotated[int, Field(ge=1)] | Literal["all"] = "all"
     negatives: tuple[Negative, ...] = Field(("random",), min_length=1)
 
     @property
