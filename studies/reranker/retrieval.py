@@ -28,6 +28,8 @@ SETS = ("sgd", "multiwoz21")
 CONTEXTS, FOUND, TURNS = 1_000, 50, 3
 """The first stage reads the last three turns: encoders learn from contexts of that size."""
 RESULTS = Path(__file__).parent / "results"
+Rows = dict[str, Any]
+"""Scores over the pool, by the method that gave them."""
 
 
 def examples(dataset: str, limit: int) -> tuple[list[tuple[tuple[str, ...], str]], list[str]]:
@@ -42,7 +44,7 @@ def examples(dataset: str, limit: int) -> tuple[list[tuple[tuple[str, ...], str]
     return [pairs[place] for place in order], list(dict.fromkeys(reply for _, reply in pairs))
 
 
-def first_stage(encoder: Encoder, contexts: list[tuple[str, ...]], pool: list[str]) -> dict[str, Any]:
+def first_stage(encoder: Encoder, contexts: list[tuple[str, ...]], pool: list[str]) -> Rows:
     """A row of scores over the pool for each context, by method."""
     lately = [context[-TURNS:] for context in contexts]
     if encoder.has_heads:
@@ -55,25 +57,32 @@ def first_stage(encoder: Encoder, contexts: list[tuple[str, ...]], pool: list[st
     }
 
 
-def reranked(scorer: Scorer, context: tuple[str, ...], truth: str, pool: list[str], scores: Any) -> float:
-    """Top-1 of the re-ranker among what the first stage found."""
-    best = np.argsort(-scores, kind="stable")[:FOUND]
-    found = [pool[place] for place in best]
-    return expected_top_k(scorer.score(context, found), found.index(truth), 1) if truth in found else 0.0
+def reranked(scorer: Scorer, context: tuple[str, ...], truth: int, pool: list[str], rows: Rows) -> dict[str, float]:
+    """Top-1 of the re-ranker among what each first stage found; a reply that both found is scored once."""
+    best = {name: np.argsort(-row, kind="stable")[:FOUND].tolist() for name, row in rows.items()}
+    there = {name: found for name, found in best.items() if truth in found}
+    places = sorted(set().union(*there.values()))
+    scores = dict(zip(places, scorer.score(context, [pool[place] for place in places]), strict=True))
+    return {
+        name: expected_top_k(np.array([scores[place] for place in found]), found.index(truth), 1)
+        if name in there
+        else 0.0
+        for name, found in best.items()
+    }
 
 
 def measure(encoder: Encoder, scorer: Scorer, dataset: str, limit: int = CONTEXTS) -> dict[str, float]:
     pairs, pool = examples(dataset, limit)
-    places = {reply: place for place, reply in enumerate(pool)}
-    found: dict[str, float] = {}
-    for name, rows in first_stage(encoder, [context for context, _ in pairs], pool).items():
-        alone = [expected_top_k(row, places[truth], 1) for row, (_, truth) in zip(rows, pairs, strict=True)]
-        then = [reranked(scorer, context, truth, pool, row) for row, (context, truth) in zip(rows, pairs, strict=True)]
-        found[f"{name}_top1"] = 100 * statistics.fmean(alone)
-        found[f"{name}_rerank_top1"] = 100 * statistics.fmean(then)
-        reached = [expected_top_k(row, places[truth], FOUND) for row, (_, truth) in zip(rows, pairs, strict=True)]
-        found[f"{name}_top{FOUND}"] = 100 * statistics.fmean(reached)
-    return {**found, "replies": len(pool)}
+    numbers = {reply: number for number, reply in enumerate(pool)}
+    stages = first_stage(encoder, [context for context, _ in pairs], pool)
+    each: dict[str, list[float]] = {}
+    for place, (context, reply) in enumerate(pairs):
+        truth, rows = numbers[reply], {name: scores[place] for name, scores in stages.items()}
+        for name, right in reranked(scorer, context, truth, pool, rows).items():
+            each.setdefault(f"{name}_rerank_top1", []).append(right)
+            each.setdefault(f"{name}_top1", []).append(expected_top_k(rows[name], truth, 1))
+            each.setdefault(f"{name}_top{FOUND}", []).append(expected_top_k(rows[name], truth, FOUND))
+    return {**{name: 100 * statistics.fmean(values) for name, values in each.items()}, "replies": len(pool)}
 
 
 def main(encoder_folder: str, scorer_folder: str, limit: str = str(CONTEXTS)) -> None:
