@@ -1,42 +1,71 @@
-"""Whether re-ranking improves retrieval: the true reply among all replies of a test split.
+"""Whether re-ranking improves retrieval: the true reply among all replies of a split.
 
-Usage: TURNWISE_DATA=... python -m studies.reranker.retrieval ENCODER RERANKER
+Usage: TURNWISE_DATA=... python -m studies.reranker.retrieval ENCODER RERANKER...
 
-A first stage (the encoder, or BM25) finds 50 of all distinct replies; the re-ranker orders these anew. Top-1 in
-percent, 1,000 contexts of SGD and of MultiWOZ each.
+A first stage (the encoder, or BM25) finds 50 of all distinct replies; a re-ranker orders these anew, by its own scores
+or by both stages' (`turnwise.replies.rerank.blend`). Which re-ranker, and how much it counts, is chosen on the
+validation splits; what is measured there is kept in retrieval-validation.json, by the models' fingerprints. Top-1 in
+percent, 1,000 contexts of SGD test and of MultiWOZ test each.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import statistics
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from studies.figures import record
+from turnwise.benchmarks.cache import Floats
 from turnwise.benchmarks.metrics import cosine_similarity, expected_top_k
 from turnwise.benchmarks.tasks.reranking import dialogue_turns
+from turnwise.replies.rerank import blend
 from turnwise.runtime.bm25 import BM25
 from turnwise.runtime.encoder import Encoder, Scorer, load_encoder
 from turnwise.runtime.precision import computes_bf16_fast
 from turnwise.runtime.scorer import load_scorer
 
-SETS = ("sgd", "multiwoz21")
-CONTEXTS, FOUND, TURNS = 1_000, 50, 3
+SETS, STAGES = ("sgd", "multiwoz21"), ("retrieve", "bm25", "retrieve_new", "bm25_new")
+"""With `_new`, replies that repeat a turn of the context are left out: nearest to a turn is the turn itself."""
+CONTEXTS, CHOOSING, FOUND, TURNS = 1_000, 300, 50, 3
 """The first stage reads the last three turns: encoders learn from contexts of that size."""
+WEIGHTS = [tenths / 10 for tenths in range(1, 11)]
 RESULTS = Path(__file__).parent / "results"
-Rows = dict[str, Any]
-"""Scores over the pool, by the method that gave them."""
+VALIDATION = RESULTS / "retrieval-validation.json"
 
 
-def examples(dataset: str, limit: int) -> tuple[list[tuple[tuple[str, ...], str]], list[str]]:
+@dataclass
+class Search:
+    """What a first stage found for one context: its best candidates, and where among them the true reply is."""
+
+    places: list[int]
+    scores: Floats
+    truth: int | None
+    top1: float
+
+
+@dataclass
+class Question:
+    """A context, and what each first stage found for it."""
+
+    context: tuple[str, ...]
+    searches: dict[str, Search]
+
+
+Asked = tuple[list[Question], list[str]]
+"""The questions to a split, and the pool that they are asked of."""
+
+
+def pairs_and_pool(dataset: str, split: str, limit: int) -> tuple[list[tuple[tuple[str, ...], str]], list[str]]:
     """Contexts with their replies, and all distinct replies of the split."""
     pairs = [
         (tuple(text for _, text in turns[:place]), turns[place][1])
-        for turns in dialogue_turns(dataset, "test")
+        for turns in dialogue_turns(dataset, split)
         for place in range(2, len(turns))
         if turns[place][0] != turns[place - 1][0]
     ]
@@ -44,55 +73,134 @@ def examples(dataset: str, limit: int) -> tuple[list[tuple[tuple[str, ...], str]
     return [pairs[place] for place in order], list(dict.fromkeys(reply for _, reply in pairs))
 
 
-def first_stage(encoder: Encoder, contexts: list[tuple[str, ...]], pool: list[str]) -> Rows:
-    """A row of scores over the pool for each context, by method."""
+def first_stages(encoder: Encoder, contexts: list[tuple[str, ...]], pool: list[str]) -> dict[str, Floats]:
+    """A row of scores over the pool for each context, by stage."""
     lately = [context[-TURNS:] for context in contexts]
     if encoder.has_heads:
         asked, replies = encoder.encode_query(lately), encoder.encode_document(pool)
     else:
         asked, replies = encoder.encode([encoder.format_context(turns) for turns in lately]), encoder.encode(pool)
-    return {
-        "retrieve": cosine_similarity(asked, replies),
-        "bm25": BM25(pool).scores([" ".join(turns) for turns in lately]),
-    }
+    words = BM25(pool).scores([" ".join(turns) for turns in lately])
+    return {"retrieve": cosine_similarity(asked, replies), "bm25": words}
 
 
-def reranked(scorer: Scorer, context: tuple[str, ...], truth: int, pool: list[str], rows: Rows) -> dict[str, float]:
-    """Top-1 of the re-ranker among what each first stage found; a reply that both found is scored once."""
-    best = {name: np.argsort(-row, kind="stable")[:FOUND].tolist() for name, row in rows.items()}
-    there = {name: found for name, found in best.items() if truth in found}
-    places = sorted(set().union(*there.values()))
-    scores = dict(zip(places, scorer.score(context, [pool[place] for place in places]), strict=True))
-    return {
-        name: expected_top_k(np.array([scores[place] for place in found]), found.index(truth), 1)
-        if name in there
-        else 0.0
-        for name, found in best.items()
-    }
+def search(scores: Floats, truth: int, left_out: list[int]) -> Search:
+    scores = scores.copy()
+    scores[left_out] = -np.inf
+    places = np.argsort(-scores, kind="stable")[:FOUND].tolist()
+    where = places.index(truth) if truth in places else None
+    return Search(places, scores[places], where, expected_top_k(scores, truth, 1))
 
 
-def measure(encoder: Encoder, scorer: Scorer, dataset: str, limit: int = CONTEXTS) -> dict[str, float]:
-    pairs, pool = examples(dataset, limit)
+def questions(encoder: Encoder, dataset: str, split: str, limit: int) -> Asked:
+    """Contexts as the first stages answer them, and the pool."""
+    pairs, pool = pairs_and_pool(dataset, split, limit)
     numbers = {reply: number for number, reply in enumerate(pool)}
-    stages = first_stage(encoder, [context for context, _ in pairs], pool)
-    each: dict[str, list[float]] = {}
+    rows = first_stages(encoder, [context for context, _ in pairs], pool)
+    asked = []
     for place, (context, reply) in enumerate(pairs):
-        truth, rows = numbers[reply], {name: scores[place] for name, scores in stages.items()}
-        for name, right in reranked(scorer, context, truth, pool, rows).items():
-            each.setdefault(f"{name}_rerank_top1", []).append(right)
-            each.setdefault(f"{name}_top1", []).append(expected_top_k(rows[name], truth, 1))
-            each.setdefault(f"{name}_top{FOUND}", []).append(expected_top_k(rows[name], truth, FOUND))
-    return {**{name: 100 * statistics.fmean(values) for name, values in each.items()}, "replies": len(pool)}
+        said = [numbers[turn] for turn in context if turn in numbers]
+        searches = {}
+        for stage, by in rows.items():
+            searches[stage] = search(by[place], numbers[reply], [])
+            searches[f"{stage}_new"] = search(by[place], numbers[reply], said)
+        asked.append(Question(context, searches))
+    return asked, pool
 
 
-def main(encoder_folder: str, scorer_folder: str, limit: str = str(CONTEXTS)) -> None:
+def second_stage(scorer: Scorer, asked: list[Question], pool: list[str]) -> Iterator[dict[str, Floats]]:
+    """Of each question the re-ranker's scores, by stage; a reply that both found is scored once.
+
+    Candidates without the true reply are not scored: no order would put it first.
+    """
+    for question in asked:
+        there = {stage: one.places for stage, one in question.searches.items() if one.truth is not None}
+        places = sorted(set().union(*there.values()))
+        scores = {}
+        if places:
+            found = scorer.score(question.context, [pool[place] for place in places])
+            scores = dict(zip(places, found.tolist(), strict=True))
+        yield {stage: np.array([scores[place] for place in among]) for stage, among in there.items()}
+
+
+def reranked(asked: list[Question], scores: list[dict[str, Floats]], stage: str, weight: float) -> Floats:
+    """Top-1 of each question, in percent, after re-ranking what one first stage found."""
+    right = []
+    for question, given in zip(asked, scores, strict=True):
+        one = question.searches[stage]
+        first = 0.0 if one.truth is None else expected_top_k(blend(one.scores, given[stage], weight), one.truth, 1)
+        right.append(100 * first)
+    return np.array(right)
+
+
+def searched(asked: list[Question], stage: str) -> Floats:
+    """Top-1 of each question, in percent, of a first stage alone."""
+    return np.array([100 * question.searches[stage].top1 for question in asked])
+
+
+def curves(scorer: Scorer, sets: list[Asked]) -> dict[str, dict[str, float]]:
+    """Of each stage, mean Top-1 over the sets by the re-ranker's weight, 0 for the first stage alone."""
+    each: dict[str, dict[str, list[float]]] = {stage: {} for stage in STAGES}
+    for asked, pool in sets:
+        scores = list(second_stage(scorer, asked, pool))
+        for stage in STAGES:
+            each[stage].setdefault("0", []).append(float(searched(asked, stage).mean()))
+            for weight in WEIGHTS:
+                each[stage].setdefault(str(weight), []).append(float(reranked(asked, scores, stage, weight).mean()))
+    return {stage: {weight: statistics.fmean(found) for weight, found in by.items()} for stage, by in each.items()}
+
+
+def choose(encoder: Encoder, scorers: list[Scorer]) -> tuple[Scorer, dict[str, float]]:
+    """The re-ranker that helps most on the validation splits, and its weight after each first stage."""
+    kept = json.loads(VALIDATION.read_text()) if VALIDATION.exists() else {}
+    sets = functools.cache(lambda: [questions(encoder, dataset, "dev", CHOOSING) for dataset in SETS])
+    best: list[tuple[float, Scorer, dict[str, float]]] = []
+    for scorer in scorers:
+        both = f"{encoder.fingerprint} {scorer.fingerprint}"
+        if both not in kept:
+            kept[both] = {"encoder": encoder.name, "reranker": scorer.name, **curves(scorer, sets())}
+            VALIDATION.write_text(json.dumps(kept, indent=1) + "\n")
+        known = kept[both]
+        weights = {stage: max(WEIGHTS, key=lambda weight: known[stage][str(weight)]) for stage in STAGES}
+        best.append((sum(known[stage][str(weight)] for stage, weight in weights.items()), scorer, weights))
+    _, scorer, weights = max(best, key=lambda one: one[0])
+    return scorer, weights
+
+
+def measure(encoder: Encoder, scorer: Scorer, weights: dict[str, float], dataset: str) -> dict[str, Floats]:
+    """Top-1 of each question of a test split: the first stage, re-ranked, and by the re-ranker's scores alone."""
+    asked, pool = questions(encoder, dataset, "test", CONTEXTS)
+    scores = list(second_stage(scorer, asked, pool))
+    found = {}
+    for stage in STAGES:
+        among = [question.searches[stage].truth is not None for question in asked]
+        found[f"{stage}_top1"] = searched(asked, stage)
+        found[f"{stage}_top{FOUND}"] = 100 * np.array(among, np.float64)
+        found[f"{stage}_rerank_top1"] = reranked(asked, scores, stage, weights[stage])
+        found[f"{stage}_rerank_alone_top1"] = reranked(asked, scores, stage, 1.0)
+    return found
+
+
+def gain(sets: list[dict[str, Floats]], stage: str) -> dict[str, float]:
+    """What re-ranking adds to a first stage: the mean over the sets, with its 95 % interval, paired."""
+    gains = [each[f"{stage}_rerank_top1"] - each[f"{stage}_top1"] for each in sets]
+    mean = statistics.fmean(float(each.mean()) for each in gains)
+    error = float(np.sqrt(sum(each.var(ddof=1) / len(each) for each in gains))) / len(gains)
+    return {"mean": mean, "low": mean - 1.96 * error, "high": mean + 1.96 * error}
+
+
+def main(encoder_folder: str, *scorer_folders: str) -> None:
     fast = computes_bf16_fast()
-    encoder, scorer = load_encoder(encoder_folder, bf16=fast), load_scorer(Path(scorer_folder), bf16=fast)
-    found = {dataset: measure(encoder, scorer, dataset, int(limit)) for dataset in SETS}
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "retrieval.json").write_text(json.dumps(found, indent=1) + "\n")
-    names = ("retrieve_top1", "retrieve_rerank_top1", "bm25_top1", "bm25_rerank_top1")
-    record("reranker", {name: statistics.fmean(each[name] for each in found.values()) for name in names})
+    encoder = load_encoder(encoder_folder, bf16=fast)
+    scorer, weights = choose(encoder, [load_scorer(Path(folder), bf16=fast) for folder in scorer_folders])
+    print(f"chosen on the validation splits: {scorer.name}, weights {weights}", flush=True)
+    found = {dataset: measure(encoder, scorer, weights, dataset) for dataset in SETS}
+    means = {dataset: {name: float(right.mean()) for name, right in each.items()} for dataset, each in found.items()}
+    gains = {stage: gain(list(found.values()), stage) for stage in STAGES}
+    told = {"reranker": scorer.name, "weights": weights, "gains": gains, **means}
+    (RESULTS / "retrieval.json").write_text(json.dumps(told, indent=1) + "\n")
+    names = [f"{stage}_{what}" for stage in STAGES for what in ("top1", "rerank_top1", "rerank_alone_top1")]
+    record("reranker", {name: statistics.fmean(each[name] for each in means.values()) for name in names})
 
 
 if __name__ == "__main__":

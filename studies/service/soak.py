@@ -38,7 +38,7 @@ from studies.service.lab import (
     wait_ready,
     workers,
 )
-from turnwise.replies.index import RERANKED
+from turnwise.replies.rerank import RERANKED
 
 CLIENTS, BURST = 4, 10
 KNOWN = range(1_000_000, 1_000_500)

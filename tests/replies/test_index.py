@@ -12,6 +12,7 @@ from tests.replies.toy import LengthScorer, WordEncoder, dialogue, many, write_t
 from turnwise.corpus.schema import Dialogue
 from turnwise.errors import TurnwiseError
 from turnwise.replies import ReplyIndex, ReplyOptions
+from turnwise.replies.search import Mode
 from turnwise.replies.store import Store
 from turnwise.replies.words import MOST_WORDS
 
@@ -125,11 +126,23 @@ def test_conversations_are_named(index: ReplyIndex) -> None:
 def test_the_scorer_decides_the_order(folder: Path) -> None:
     index = ReplyIndex(folder, ENCODER, scorer=LengthScorer())
     plain = ReplyIndex(folder, ENCODER).suggest(["where is my lamp"], 20)
-    found = index.suggest(["where is my lamp"], 3, reranked=20)
+    found = index.suggest(["where is my lamp"], 3, reranked=20, rerank_weight=1)
     longest = sorted((len(hit.text) for hit in plain), reverse=True)[:3]
     assert [hit.score for hit in found] == longest
     assert {hit.text for hit in found} <= {hit.text for hit in plain}
     assert {hit.search_score for hit in found} <= {hit.score for hit in plain}
+
+
+@pytest.mark.parametrize("mode", ["vector", "text", "hybrid"])
+def test_what_was_said_is_not_suggested_again(index: ReplyIndex, mode: Mode) -> None:
+    reply = "Your lamp number 10 is on its way"
+    asked = ["hello", f" {reply.upper()}", "which lamp number"]
+    with_repeats = [hit.text for hit in index.suggest(asked, 60, mode=mode, repeats=True)]
+    assert reply in with_repeats
+    without = [hit.text for hit in index.suggest(asked, 60, mode=mode)]
+    assert without[:59] == [text for text in with_repeats if text != reply]
+    first = with_repeats[:3]
+    assert len(index.suggest([*first, "which lamp number"], 5, mode=mode)) == 5
 
 
 def test_filters(tmp_path: Path) -> None:
@@ -142,9 +155,8 @@ def test_filters(tmp_path: Path) -> None:
     for mode in ("vector", "text", "hybrid"):
 
         def texts(where: str, mode: str = mode) -> set[str]:
-            return {
-                " ".join(hit.text.lower().split()) for hit in index.suggest(["hello there"], 5, mode=mode, where=where)
-            }  # type: ignore[arg-type]
+            found = index.suggest(["hello there"], 5, mode=mode, where=where, repeats=True)  # type: ignore[arg-type]
+            return {" ".join(hit.text.lower().split()) for hit in found}
 
         assert texts("count > 1") == {"hello there"}
         assert texts("array_has_any(sources, ['two'])") == {"hello there"}

@@ -165,7 +165,7 @@ def test_an_index_large_enough_is_approximate_and_stays_so(tmp_path: Path, monke
     added = index.add(write_table(tmp_path / "two", many(50, first=400)))
     assert added.ann.partitions == 4
     text = "Your lamp number 430 is on its way"
-    assert index.suggest([text], 1, mode="vector", rarity=0)[0].text == text
+    assert index.suggest([text], 1, mode="vector", rarity=0, repeats=True)[0].text == text
     assert index.add(write_table(tmp_path / "three", many(600, first=500))).ann.partitions == 11
 
 
@@ -180,7 +180,8 @@ def test_evaluation_counts_what_is_found(tmp_path: Path) -> None:
     index = ReplyIndex.build(write_table(tmp_path / "table", dialogues), tmp_path / "index", encoder)
     asked = [*dialogues[:3], dialogue(4, "never", "never said")]
     held_out = write_table(tmp_path / "held-out", asked)
-    scores = evaluate_replies(index, held_out, mode="vector")
+    assert evaluate_replies(index, held_out, mode="vector").top10 == 0  # What was said is not suggested again.
+    scores = evaluate_replies(index, held_out, mode="vector", repeats=True)
     assert (scores.contexts, scores.in_index, scores.top1, scores.rerank_top1) == (4, 75, 50, None)
     assert scores.top10 == 50
     assert evaluate_replies(index, held_out, mode="text", limit=2).contexts == 2
@@ -193,5 +194,5 @@ def test_evaluation_counts_what_is_found(tmp_path: Path) -> None:
             return np.array([float(reply == "something else entirely") for reply in replies])
 
     better = ReplyIndex(tmp_path / "index", encoder, scorer=Oracle())
-    scores = evaluate_replies(better, held_out, mode="vector", reranked=20)
+    scores = evaluate_replies(better, held_out, mode="vector", reranked=20, rerank_weight=1, repeats=True)
     assert (scores.top1, scores.rerank_top1, scores.rerank_top10) == (50, 25, 75)

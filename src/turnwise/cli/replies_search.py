@@ -21,9 +21,11 @@ __all__ = ["BF16", "INDEX", "MODEL", "encoder_of", "evaluate", "search"]
 INDEX = typer.Argument(..., help="The index's folder.")
 MODEL = typer.Option(..., help="The encoder's folder.")
 RERANKER = typer.Option(None, help="A cross-encoder's folder: it puts the best candidates in their final order.")
+RERANK_WEIGHT = typer.Option(0.7, help="How much the re-ranker counts beside the search: 0 not at all, 1 alone.")
 MODE = typer.Option("hybrid", help="What is compared: vector, text, hybrid (both), contexts, or all.")
 WHERE = typer.Option(None, help="A condition in SQL over text, count, sources and domains: 'count > 1'.")
 RARITY = typer.Option(0.1, help="How much frequent replies count less: 0 not at all, 1 by their inverse frequency.")
+REPEATS = typer.Option(False, "--repeats", help="Also suggest what was said in the context already.")
 BF16 = typer.Option(
     False, help="Encode in bfloat16: faster on CPUs with AMX only. An index keeps to what it was built with."
 )
@@ -47,10 +49,12 @@ def search(
     messages: list[str] | None = typer.Argument(None, help="The turns so far, oldest first; else JSON lines on stdin."),
     model: Path = MODEL,
     reranker: Path | None = RERANKER,
+    rerank_weight: float = RERANK_WEIGHT,
     k: int = typer.Option(5, "-k", help="How many replies."),
     mode: str = MODE,
     where: str | None = WHERE,
     rarity: float = RARITY,
+    repeats: bool = REPEATS,
     bf16: bool = BF16,
 ) -> None:
     """Find replies that fit.
@@ -71,7 +75,15 @@ def search(
     opened = ReplyIndex(index, encoder_of(model, bf16), scorer=_scorer(reranker))
 
     def suggest(context: list[str]) -> list[Suggestion]:
-        return opened.suggest(context, k, mode=mode, where=where, rarity=rarity)  # type: ignore[arg-type]
+        return opened.suggest(
+            context,
+            k,
+            mode=mode,  # type: ignore[arg-type]
+            where=where,
+            rarity=rarity,
+            rerank_weight=rerank_weight,
+            repeats=repeats,
+        )
 
     if messages:
         _show(suggest(messages))
@@ -122,10 +134,12 @@ def evaluate(
     tables: list[Path] = typer.Argument(..., help="Dialogue tables that the models were not trained on."),
     model: Path = MODEL,
     reranker: Path | None = RERANKER,
+    rerank_weight: float = RERANK_WEIGHT,
     limit: int = typer.Option(1_000, help="At most so many contexts."),
     mode: str = MODE,
     where: str | None = WHERE,
     rarity: float = RARITY,
+    repeats: bool = REPEATS,
     out: Path | None = typer.Option(None, help="Also write the scores to this JSON file."),
     bf16: bool = BF16,
 ) -> None:
@@ -153,6 +167,8 @@ def evaluate(
             mode=mode,  # type: ignore[arg-type]
             where=where,
             rarity=rarity,
+            rerank_weight=rerank_weight,
+            repeats=repeats,
             on_context=step,
         )
     if out is not None:

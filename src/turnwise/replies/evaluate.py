@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,8 +14,9 @@ from pydantic import BaseModel
 
 from turnwise.corpus.engine import daft, frugally
 from turnwise.errors import TurnwiseError
-from turnwise.replies.index import RARITY, RERANKED, ReplyIndex
+from turnwise.replies.index import RARITY, ReplyIndex
 from turnwise.replies.occurrences import occurrence_rows, tables_of
+from turnwise.replies.rerank import RERANK_WEIGHT, RERANKED
 from turnwise.replies.search import Mode
 from turnwise.replies.suggestion import Suggestion
 
@@ -74,6 +76,8 @@ def evaluate_replies(
     where: str | None = None,
     rarity: float = RARITY,
     reranked: int = RERANKED,
+    rerank_weight: float = RERANK_WEIGHT,
+    repeats: bool = False,
     on_context: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> ReplyScores:
     """Ask an index with contexts of conversations, and see where the reply that was given comes.
@@ -89,6 +93,8 @@ def evaluate_replies(
         where: As for `ReplyIndex.suggest`.
         rarity: As for `ReplyIndex.suggest`.
         reranked: As for `ReplyIndex.suggest`.
+        rerank_weight: As for `ReplyIndex.suggest`.
+        repeats: As for `ReplyIndex.suggest`.
         on_context: Called with the number of contexts done and of all.
 
     Raises:
@@ -103,15 +109,16 @@ def evaluate_replies(
     vectors = index.encoder.encode_query(contexts) if index.encoder is not None and mode != "text" else None
     plain = ReplyIndex(index.folder, index.encoder, version=index.version.number)
     ranks, reranks, seconds = [], [], []
+    asking: dict[str, Any] = {"mode": mode, "where": where, "rarity": rarity, "repeats": repeats}
+    ordering: dict[str, Any] = {"reranked": reranked, "rerank_weight": rerank_weight}
     for place, (context, key) in enumerate(zip(contexts, keys, strict=True)):
         vector = None if vectors is None else vectors[place]
         start = time.perf_counter()
-        found = plain.suggest_for(context, vector, DEPTH, mode=mode, where=where, rarity=rarity)
+        found = plain.suggest_for(context, vector, DEPTH, **asking)
         seconds.append(time.perf_counter() - start)
         ranks.append(_rank(found, key))
         if index.scorer is not None:
-            better = index.suggest_for(context, vector, DEPTH, mode=mode, where=where, rarity=rarity, reranked=reranked)
-            reranks.append(_rank(better, key))
+            reranks.append(_rank(index.suggest_for(context, vector, DEPTH, **asking, **ordering), key))
         on_context(place + 1, len(contexts))
     held = index.known_keys(keys)
     return ReplyScores(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,6 +13,7 @@ from turnwise.replies.finish import prune_versions
 from turnwise.replies.keys import reply_keys
 from turnwise.replies.manifest import LOCK, MANIFEST, IndexManifest, IndexVersion, read_index_manifest, sole_writer
 from turnwise.replies.occurrences import ReplyOptions, tables_of
+from turnwise.replies.rerank import RERANK_WEIGHT, RERANKED, in_final_order
 from turnwise.replies.search import Hit, Mode, Searcher
 from turnwise.replies.store import Store, quoted
 from turnwise.replies.suggestion import Conversation, Suggestion
@@ -26,7 +26,8 @@ __all__ = ["ReplyIndex"]
 SHARD_SIZE = 20_000
 """Turns that are read between two commits: what a killed run loses at most."""
 RARITY = 0.1
-RERANKED = 50
+REMEMBERED = 50
+"""What the last so many turns said is not suggested again."""
 Tables = Path | str | Sequence[Path | str]
 
 
@@ -233,6 +234,8 @@ class ReplyIndex:
         where: str | None = None,
         rarity: float = RARITY,
         reranked: int = RERANKED,
+        rerank_weight: float = RERANK_WEIGHT,
+        repeats: bool = False,
     ) -> list[Suggestion]:
         """The replies that fit a context best.
 
@@ -246,14 +249,27 @@ class ReplyIndex:
             rarity: How much frequent replies count less: scores are multiplied by this power of the inverse response
                 frequency. 0 for not at all, 1 for the full weight of WMDC.
             reranked: So many of the best go to the re-ranker, if there is one.
+            rerank_weight: How much the re-ranker counts beside the search: 0 not at all, 1 alone.
+            repeats: Whether a reply may be what was said in the context already: what is nearest to a turn is the turn.
         """
         _check_question(context, k)
         if mode != "text" and self.encoder is not None:
             vector = self.encoder.encode_query([context])[0]
-            return self.suggest_for(context, vector, k, mode=mode, where=where, rarity=rarity, reranked=reranked)
-        if mode not in (None, "text"):
+        elif mode in (None, "text"):
+            vector, mode = None, "text"
+        else:
             raise TurnwiseError(f"mode {mode!r} needs the model", "open the index with its encoder, or use mode 'text'")
-        return self.suggest_for(context, None, k, mode="text", where=where, rarity=rarity, reranked=reranked)
+        return self.suggest_for(
+            context,
+            vector,
+            k,
+            mode=mode,
+            where=where,
+            rarity=rarity,
+            reranked=reranked,
+            rerank_weight=rerank_weight,
+            repeats=repeats,
+        )
 
     def suggest_for(
         self,
@@ -265,20 +281,19 @@ class ReplyIndex:
         where: str | None = None,
         rarity: float = RARITY,
         reranked: int = RERANKED,
+        rerank_weight: float = RERANK_WEIGHT,
+        repeats: bool = False,
     ) -> list[Suggestion]:
         """As `suggest`, for a context whose vector is known."""
         _check_question(context, k)
         limit = max(k, reranked) if self.scorer else k
         direction = None if vector is None else unit_rows(vector[None])[0]
+        said = set() if repeats else set(reply_keys(pa.array(context[-REMEMBERED:], pa.string())).tolist())
         hits = self._searcher.hits(
-            context[-1], direction, mode=mode or "hybrid", where=where, rarity=rarity, limit=limit
+            context[-1], direction, mode=mode or "hybrid", where=where, rarity=rarity, limit=limit + len(said)
         )
-        found = self._suggestions(hits)
-        if self.scorer is None or not found:
-            return found
-        scores = self.scorer.score(context, [suggestion.text for suggestion in found])
-        scored = [replace(suggestion, score=float(score)) for suggestion, score in zip(found, scores, strict=True)]
-        return sorted(scored, key=lambda suggestion: -suggestion.score)[:k]
+        found = [suggestion for suggestion in self._suggestions(hits) if suggestion.key not in said][:limit]
+        return found if self.scorer is None else in_final_order(self.scorer, context, found, rerank_weight)[:k]
 
     def known_keys(self, keys: Sequence[int]) -> pa.Array:
         """Those of the keys whose reply is in the index."""

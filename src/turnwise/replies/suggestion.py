@@ -28,7 +28,8 @@ class Suggestion:
 
     Attributes:
         text: The reply.
-        score: What suggestions are ordered by: the re-ranker's score if there is one, else that of the search.
+        score: What suggestions of one search are ordered by: the search's score, or what it and the re-ranker make
+            together.
         search_score: The score of the search.
         similarity: The cosine of context and reply, where their vectors were compared.
         count: How often it was given.
