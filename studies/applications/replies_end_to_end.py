@@ -22,6 +22,7 @@ from turnwise.corpus.table import MANIFEST
 from turnwise.replies import ReplyIndex, ReplyOptions, ReplyScores, evaluate_replies
 from turnwise.replies.evaluate import sample_contexts
 from turnwise.runtime import Encoder, Scorer, load_encoder
+from turnwise.runtime.precision import computes_bf16_fast
 from turnwise.runtime.scorer import load_scorer
 
 SETS = ("sgd", "multiwoz21")
@@ -73,8 +74,9 @@ def examples(index: ReplyIndex, table: Path, dataset: str, mode: str, rarity: fl
 
 
 def main(model: str, folder: Path, reranker: Path | None) -> None:
-    encoder = load_encoder(model, bf16=True)
-    scorer = load_scorer(reranker, bf16=True) if reranker else None
+    fast = computes_bf16_fast()
+    encoder = load_encoder(model, bf16=fast)
+    scorer = load_scorer(reranker, bf16=fast) if reranker else None
     mode, rarity = chosen_setting(folder, encoder)
     results: dict[str, ReplyScores] = {}
     title = f"Replies found by {encoder.name}" + (f", re-ranked by {scorer.name}" if scorer else "")

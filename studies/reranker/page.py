@@ -1,18 +1,27 @@
-"""Writes the tables of the page from the results: scores, differences with their intervals, and subsets of tasks.
+"""Writes the tables of the page from the results: scores, differences with intervals, subsets of tasks, retrieval.
 
 Usage: python -m studies.reranker.page
 """
 
 from __future__ import annotations
 
+import json
+import statistics
 from pathlib import Path
 
 from studies.reranker.arms import MAIN, RESULTS, SUBSETS
 from studies.reranker.figures import SETS, finished, scores_of, validation_of
+from studies.reranker.retrieval import SETS as RETRIEVED
 from studies.tables import Rows, differences_table, put_tables, scores_table
 from turnwise.benchmarks import RunResult, read_results
 
 PAGE = Path(__file__).parent / "README.md"
+STAGES = {
+    "retrieve": "turnwise-mini",
+    "bm25": "BM25",
+    "retrieve_new": "turnwise-mini, what was said left out",
+    "bm25_new": "BM25, what was said left out",
+}
 TITLES = {"rerank-{}": "R10@1", "rerank-{}-adversarial": "R10@1, a turn planted"}
 ROWS: Rows = {
     f"{title}, {which}": tuple(task.format(name) for name in names)
@@ -40,6 +49,23 @@ def subsets_table() -> list[str]:
     return lines
 
 
+def retrieval_table() -> list[str]:
+    """Top-1 over all replies, mean of two sets: each first stage alone, re-ranked, and what that adds."""
+    path = RESULTS / "retrieval.json"
+    if not path.exists():
+        return []
+    told = json.loads(path.read_text())
+    lines = [f"| first stage, then `{told['reranker']}` | alone | re-ranked | gain |", "|---|---|---|---|"]
+    for stage, title in STAGES.items():
+        alone, ordered = (
+            statistics.fmean(told[name][f"{stage}_{what}"] for name in RETRIEVED) for what in ("top1", "rerank_top1")
+        )
+        gain = told["gains"][stage]
+        told_gain = f"{gain['mean']:+.2f} ({gain['low']:+.2f} to {gain['high']:+.2f})"
+        lines.append(f"| {title}, weight {told['weights'][stage]} | {alone:.2f} | {ordered:.2f} | {told_gain} |")
+    return lines
+
+
 def main() -> None:
     runs = {name: [run] for name in finished(MAIN) if (run := read_results(RESULTS / name)) is not None}
     tables = [[*scores_table(runs, ROWS), planted_row(runs)]] if runs else []
@@ -47,7 +73,7 @@ def main() -> None:
         others = {f"{name} over selection": run for name, (run,) in runs.items() if name != "selection"}
         (alone,) = runs["selection"]
         tables.append(differences_table({title: (run, alone) for title, run in others.items()}, ROWS))
-    put_tables(PAGE, *tables, subsets_table())
+    put_tables(PAGE, *tables, subsets_table(), retrieval_table())
 
 
 if __name__ == "__main__":

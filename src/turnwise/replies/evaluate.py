@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +15,7 @@ from turnwise.corpus.engine import daft, frugally
 from turnwise.errors import TurnwiseError
 from turnwise.replies.index import RARITY, ReplyIndex
 from turnwise.replies.occurrences import occurrence_rows, tables_of
-from turnwise.replies.rerank import RERANK_WEIGHT, RERANKED
+from turnwise.replies.rerank import RERANK_WEIGHT, RERANKED, in_final_order
 from turnwise.replies.search import Mode
 from turnwise.replies.suggestion import Suggestion
 
@@ -109,16 +108,17 @@ def evaluate_replies(
     vectors = index.encoder.encode_query(contexts) if index.encoder is not None and mode != "text" else None
     plain = ReplyIndex(index.folder, index.encoder, version=index.version.number)
     ranks, reranks, seconds = [], [], []
-    asking: dict[str, Any] = {"mode": mode, "where": where, "rarity": rarity, "repeats": repeats}
-    ordering: dict[str, Any] = {"reranked": reranked, "rerank_weight": rerank_weight}
+    depth = max(DEPTH, reranked) if index.scorer is not None else DEPTH
     for place, (context, key) in enumerate(zip(contexts, keys, strict=True)):
         vector = None if vectors is None else vectors[place]
         start = time.perf_counter()
-        found = plain.suggest_for(context, vector, DEPTH, **asking)
+        found = plain.suggest_for(context, vector, depth, mode=mode, where=where, rarity=rarity, repeats=repeats)
         seconds.append(time.perf_counter() - start)
         ranks.append(_rank(found, key))
         if index.scorer is not None:
-            reranks.append(_rank(index.suggest_for(context, vector, DEPTH, **asking, **ordering), key))
+            there = ranks[-1] < len(found)  # Else no order finds it, and the re-ranker need not be asked.
+            better = in_final_order(index.scorer, context, found, rerank_weight) if there else []
+            reranks.append(_rank(better, key))
         on_context(place + 1, len(contexts))
     held = index.known_keys(keys)
     return ReplyScores(
