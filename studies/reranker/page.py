@@ -55,14 +55,16 @@ def retrieval_table() -> list[str]:
     if not path.exists():
         return []
     told = json.loads(path.read_text())
-    lines = [f"| first stage, then `{told['reranker']}` | alone | re-ranked | gain |", "|---|---|---|---|"]
+    lines = ["| first stage | re-ranker and its weight | alone | re-ranked | gain |", "|---|---|---|---|---|"]
     for stage, title in STAGES.items():
-        alone, ordered = (
-            statistics.fmean(told[name][f"{stage}_{what}"] for name in RETRIEVED) for what in ("top1", "rerank_top1")
-        )
-        gain = told["gains"][stage]
-        told_gain = f"{gain['mean']:+.2f} ({gain['low']:+.2f} to {gain['high']:+.2f})"
-        lines.append(f"| {title}, weight {told['weights'][stage]} | {alone:.2f} | {ordered:.2f} | {told_gain} |")
+        for name, one in told.items():
+            alone, ordered = (
+                statistics.fmean(one[dataset][f"{stage}_{what}"] for dataset in RETRIEVED)
+                for what in ("top1", "rerank_top1")
+            )
+            gain = one["gains"][stage]
+            interval = f"{gain['mean']:+.2f} ({gain['low']:+.2f} to {gain['high']:+.2f})"
+            lines.append(f"| {title} | `{name}`, {one['weights'][stage]} | {alone:.2f} | {ordered:.2f} | {interval} |")
     return lines
 
 

@@ -3,9 +3,9 @@
 Usage: TURNWISE_DATA=... python -m studies.reranker.retrieval ENCODER RERANKER...
 
 A first stage (the encoder, or BM25) finds 50 of all distinct replies; a re-ranker orders these anew, by its own scores
-or by both stages' (`turnwise.replies.rerank.blend`). Which re-ranker, and how much it counts, is chosen on the
-validation splits; what is measured there is kept in retrieval-validation.json, by the models' fingerprints. Top-1 in
-percent, 1,000 contexts of SGD test and of MultiWOZ test each.
+or by both stages' (`turnwise.replies.rerank.blend`). Top-1 in percent, 1,000 contexts of SGD test and of MultiWOZ test
+each. How much a re-ranker counts, and whose figures are recorded, is chosen on the validation splits; what is measured
+there is kept in retrieval-validation.json, by the models' fingerprints.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -150,26 +151,25 @@ def curves(scorer: Scorer, sets: list[Asked]) -> dict[str, dict[str, float]]:
     return {stage: {weight: statistics.fmean(found) for weight, found in by.items()} for stage, by in each.items()}
 
 
-def choose(encoder: Encoder, scorers: list[Scorer]) -> tuple[Scorer, dict[str, float]]:
-    """The re-ranker that helps most on the validation splits, and its weight after each first stage."""
+def chosen_weights(encoder: Encoder, scorers: list[Scorer]) -> dict[str, dict[str, float]]:
+    """Of each re-ranker its best weight after each first stage on the validation splits, the best re-ranker first."""
     kept = json.loads(VALIDATION.read_text()) if VALIDATION.exists() else {}
     sets = functools.cache(lambda: [questions(encoder, dataset, "dev", CHOOSING) for dataset in SETS])
-    best: list[tuple[float, Scorer, dict[str, float]]] = []
+    found: dict[str, dict[str, float]] = {}
+    sums: dict[str, float] = {}
     for scorer in scorers:
         both = f"{encoder.fingerprint} {scorer.fingerprint}"
         if both not in kept:
             kept[both] = {"encoder": encoder.name, "reranker": scorer.name, **curves(scorer, sets())}
             VALIDATION.write_text(json.dumps(kept, indent=1) + "\n")
-        known = kept[both]
-        weights = {stage: max(WEIGHTS, key=lambda weight: known[stage][str(weight)]) for stage in STAGES}
-        best.append((sum(known[stage][str(weight)] for stage, weight in weights.items()), scorer, weights))
-    _, scorer, weights = max(best, key=lambda one: one[0])
-    return scorer, weights
+        by = {stage: {weight: kept[both][stage][str(weight)] for weight in WEIGHTS} for stage in STAGES}
+        found[scorer.name] = {stage: max(WEIGHTS, key=by[stage].__getitem__) for stage in STAGES}
+        sums[scorer.name] = sum(max(each.values()) for each in by.values())
+    return {name: found[name] for name in sorted(found, key=lambda name: -sums[name])}
 
 
-def measure(encoder: Encoder, scorer: Scorer, weights: dict[str, float], dataset: str) -> dict[str, Floats]:
-    """Top-1 of each question of a test split: the first stage, re-ranked, and by the re-ranker's scores alone."""
-    asked, pool = questions(encoder, dataset, "test", CONTEXTS)
+def measure(scorer: Scorer, weights: dict[str, float], asked: list[Question], pool: list[str]) -> dict[str, Floats]:
+    """Top-1 of each question: the first stage alone, re-ranked, and by the re-ranker's scores alone."""
     scores = list(second_stage(scorer, asked, pool))
     found = {}
     for stage in STAGES:
@@ -189,18 +189,24 @@ def gain(sets: list[dict[str, Floats]], stage: str) -> dict[str, float]:
     return {"mean": mean, "low": mean - 1.96 * error, "high": mean + 1.96 * error}
 
 
+def told(scorer: Scorer, weights: dict[str, float], sets: dict[str, Asked]) -> dict[str, Any]:
+    """What a re-ranker does on the test splits."""
+    found = {dataset: measure(scorer, weights, *asked) for dataset, asked in sets.items()}
+    means = {dataset: {name: float(right.mean()) for name, right in each.items()} for dataset, each in found.items()}
+    return {"weights": weights, "gains": {stage: gain(list(found.values()), stage) for stage in STAGES}, **means}
+
+
 def main(encoder_folder: str, *scorer_folders: str) -> None:
     fast = computes_bf16_fast()
     encoder = load_encoder(encoder_folder, bf16=fast)
-    scorer, weights = choose(encoder, [load_scorer(Path(folder), bf16=fast) for folder in scorer_folders])
-    print(f"chosen on the validation splits: {scorer.name}, weights {weights}", flush=True)
-    found = {dataset: measure(encoder, scorer, weights, dataset) for dataset in SETS}
-    means = {dataset: {name: float(right.mean()) for name, right in each.items()} for dataset, each in found.items()}
-    gains = {stage: gain(list(found.values()), stage) for stage in STAGES}
-    told = {"reranker": scorer.name, "weights": weights, "gains": gains, **means}
-    (RESULTS / "retrieval.json").write_text(json.dumps(told, indent=1) + "\n")
+    scorers = {scorer.name: scorer for scorer in (load_scorer(Path(folder), bf16=fast) for folder in scorer_folders)}
+    weights = chosen_weights(encoder, list(scorers.values()))
+    sets = {dataset: questions(encoder, dataset, "test", CONTEXTS) for dataset in SETS}
+    found = {name: told(scorers[name], each, sets) for name, each in weights.items()}
+    (RESULTS / "retrieval.json").write_text(json.dumps(found, indent=1) + "\n")
+    best = found[next(iter(weights))]
     names = [f"{stage}_{what}" for stage in STAGES for what in ("top1", "rerank_top1", "rerank_alone_top1")]
-    record("reranker", {name: statistics.fmean(each[name] for each in means.values()) for name in names})
+    record("reranker", {name: statistics.fmean(best[dataset][name] for dataset in SETS) for name in names})
 
 
 if __name__ == "__main__":
