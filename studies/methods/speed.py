@@ -66,7 +66,7 @@ def bare(start: str, rows: Any) -> list[float]:
             sides = [head(model(model.preprocess(texts))["sentence_embedding"]) for texts in columns]
         loss = dse_loss(*sides)
         optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         optimiser.step()
         times.append(time.perf_counter() - began)
     return times[2:]

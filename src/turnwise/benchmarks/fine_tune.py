@@ -134,7 +134,7 @@ def fine_tune(encoder: TrainableEncoder, objective: Objective, plan: FineTuning,
         steps = 0
         for places in _batches(objective.examples, plan, seed):
             optimizer.zero_grad()
-            objective.loss(places).backward()  # type: ignore[no-untyped-call]
+            objective.loss(places).backward()
             optimizer.step()
             steps += 1
             if steps % plan.evaluate_every:

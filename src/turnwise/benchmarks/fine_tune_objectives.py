@@ -51,7 +51,7 @@ class LabelObjective:
         size = encoder.encode(train[0][:1]).shape[1]
         self._scale = size**0.5
         self._dropout = torch.nn.Dropout(plan.dropout)
-        self._layer: torch.nn.Linear = torch.nn.utils.skip_init(torch.nn.Linear, size, classes)  # type: ignore[no-untyped-call]
+        self._layer: torch.nn.Linear = torch.nn.utils.skip_init(torch.nn.Linear, size, classes)
         for weight in self._layer.parameters():
             torch.nn.init.zeros_(weight)
 

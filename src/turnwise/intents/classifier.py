@@ -28,7 +28,7 @@ __all__ = ["IntentClassifier"]
 Labels = Sequence[str | Sequence[str]]
 
 
-class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
     """Intents from a few examples each, with an honest "out of scope".
 
     Readers never wait: `partial_fit` and `remove` prepare a new state and swap it in, so one classifier can serve many

@@ -76,7 +76,7 @@ def gather_rows(tensor: Tensor) -> Tensor:
     counts = _row_counts(tensor.shape[0], tensor.device)
     if not tensor.is_floating_point():
         return _collect(tensor, counts)
-    gathered: Tensor = _Gather.apply(tensor, counts)  # type: ignore[no-untyped-call]
+    gathered: Tensor = _Gather.apply(tensor, counts)  # type: ignore[no-untyped-call, unused-ignore]
     return gathered
 
 
@@ -122,7 +122,7 @@ class SharedHead:
         trained = [name for name, parameter in named.items() if parameter.requires_grad]
         if world_size() == 1 or not trained:
             return dict(named)
-        shared = _Shared.apply(*(named[name] for name in trained))  # type: ignore[no-untyped-call]
+        shared = _Shared.apply(*(named[name] for name in trained))  # type: ignore[no-untyped-call, unused-ignore]
         return {**named, **dict(zip(trained, shared, strict=True))}
 
     def __call__(self, vectors: Tensor) -> Tensor:

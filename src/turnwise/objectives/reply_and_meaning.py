@@ -33,7 +33,7 @@ class _ScaledGradient(torch.autograd.Function):
 
 def scaled_gradient(vectors: Tensor, factor: float) -> Tensor:
     """The same vectors, whose gradient is multiplied by a factor on its way back; 0 stops it."""
-    scaled: Tensor = vectors.detach() if factor == 0 else _ScaledGradient.apply(vectors, factor)  # type: ignore[no-untyped-call]
+    scaled: Tensor = vectors.detach() if factor == 0 else _ScaledGradient.apply(vectors, factor)  # type: ignore[no-untyped-call, unused-ignore]
     return scaled
 
 

@@ -110,7 +110,7 @@ def weighted_sum(side: Anchors, weighting: Weighting, row_chunk: int | None = No
         row_chunk: Anchors at a time; by default as many as keep a chunk at about four million similarities.
     """
     size = row_chunk or max(1, CHUNK_ELEMENTS // max(1, len(side.candidates)))
-    summed: Tensor = _WeightedSum.apply(  # type: ignore[no-untyped-call]
+    summed: Tensor = _WeightedSum.apply(  # type: ignore[no-untyped-call, unused-ignore]
         side.vectors, side.positives, side.candidates, side, weighting, size
     )
     return summed

@@ -45,7 +45,7 @@ def small_transformer(
         pad_token_id=tokenizer.pad_token_id,
     )
     with tempfile.TemporaryDirectory() as folder:
-        BertModel(config).save_pretrained(folder)  # type: ignore[no-untyped-call]
+        BertModel(config).save_pretrained(folder)
         tokenizer.save_pretrained(folder)
         transformer = Transformer(folder, max_seq_length=length)
     return SentenceTransformer(modules=[transformer, Pooling(width, pooling)])

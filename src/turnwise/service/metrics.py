@@ -58,7 +58,7 @@ class Metrics:
 
             _forget_the_dead(Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]))
             shared = CollectorRegistry()
-            MultiProcessCollector(shared)  # type: ignore[no-untyped-call]
+            MultiProcessCollector(shared)
             return generate_latest(shared)
         return generate_latest(self._registry)
 

@@ -55,7 +55,7 @@ def refit_heads(
             weights = loss.pair_weights(counts[rows].to(device))
             value = loss.contrast(passed, keys=[key.to(device) for key in keys], weights=weights)
             optimiser.zero_grad()
-            value.backward()  # type: ignore[no-untyped-call]
+            value.backward()
             optimiser.step()
             schedule.step()
             done += 1

@@ -29,7 +29,7 @@ class Validation(SentenceEvaluator):
     """A callable that scores a model, as an evaluator of sentence-transformers."""
 
     def __init__(self, score: Callable[[Any], dict[str, float]]) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()  # type: ignore[no-untyped-call, unused-ignore]
         self._score = score
         self.primary_metric = "score"
 
@@ -89,7 +89,7 @@ class _StageTrainer(BaseTrainer):
         if heads:
             save_file(heads, Path(str(output_dir or self.args.output_dir)) / HEADS)
 
-    def _load_from_checkpoint(self, checkpoint_path: str) -> None:  # type: ignore[override]
+    def _load_from_checkpoint(self, checkpoint_path: str) -> None:  # type: ignore[override, unused-ignore]
         super()._load_from_checkpoint(checkpoint_path)
         parameters = added_parameters(self._losses)
         if parameters:
