@@ -139,7 +139,7 @@ def test_probes_are_as_many_as_the_recall_asks_for(tmp_path: Path, monkeypatch: 
     truth = np.argsort(-(queries @ vectors.T), axis=1)[:, :10]
     batches = table.search().select(["key", "vector"]).to_batches(300)
     assert np.array_equal(exact_neighbours(batches, queries), truth)
-    plan = AnnPlan(kind="ivf_pq", rows=2_000, partitions=16, sub_vectors=4, nprobes=1, recall=None)
+    plan = AnnPlan(kind="ivf_pq", rows=2_000, partitions=16, sub_vectors=8, nprobes=1, recall=None)
     create_vector_index(table, plan)
     chosen = tune(store, table, plan, queries, "key")
     assert chosen.recall is not None

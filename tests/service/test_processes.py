@@ -120,6 +120,12 @@ def wait_until(comes_true: Callable[[], bool]) -> None:
         time.sleep(0.2)
 
 
+def serving_workers(parent: int) -> list[int]:
+    """Two workers, when both serve: one answers before the other has read its configuration."""
+    wait_until(lambda: len(found := worker_processes(parent)) == 2 and all(map(listens, found)))
+    return worker_processes(parent)
+
+
 def embed(address: str) -> httpx.Response:
     return httpx.post(f"{address}/v1/embeddings", json={"model": "tiny", "input": "hello there"}, timeout=30)
 
@@ -128,10 +134,8 @@ def test_workers_survive_a_kill_and_their_metrics_are_added_up(folder: Path) -> 
     config, address = write_config(folder, workers=2)
     with running(config, address) as process:
         expected = embed(address).text
-        workers = worker_processes(process.pid)
+        workers = serving_workers(process.pid)  # Each listens for itself, so that neither takes most connections.
         assert len(workers) == 2
-        # Each accepts for itself, so that neither takes most of the connections.
-        wait_until(lambda: all(map(listens, workers)))
         os.kill(workers[0], signal.SIGKILL)
         wait_ready(address, process)
         assert embed(address).text == expected
@@ -151,7 +155,7 @@ def test_workers_that_cannot_start_end_the_service(folder: Path) -> None:
 def test_sighup_replaces_workers_one_after_another_and_serves_meanwhile(folder: Path) -> None:
     config, address = write_config(folder, workers=2, limits={"drain_seconds": 0})
     with running(config, address) as process:
-        before = set(worker_processes(process.pid))
+        before = set(serving_workers(process.pid))
         process.send_signal(signal.SIGHUP)
         deadline = time.monotonic() + 120
         cut = 0  # A connection that a worker had not accepted yet when it stopped listening.
@@ -169,7 +173,7 @@ def test_sighup_replaces_workers_one_after_another_and_serves_meanwhile(folder: 
 def test_a_successor_that_cannot_start_leaves_the_old_workers(folder: Path) -> None:
     config, address = write_config(folder, workers=2, limits={"drain_seconds": 0})
     with running(config, address) as process:
-        before = set(worker_processes(process.pid))
+        before = set(serving_workers(process.pid))
         config.write_text(config.read_text().replace("path: model", "path: ."))
         process.send_signal(signal.SIGHUP)
         deadline = time.monotonic() + 120
@@ -183,7 +187,7 @@ def test_a_successor_that_cannot_start_leaves_the_old_workers(folder: Path) -> N
 def test_sigterm_ends_all_workers(folder: Path) -> None:
     config, address = write_config(folder, workers=2, limits={"drain_seconds": 0})
     with running(config, address) as process:
-        workers = worker_processes(process.pid)
+        workers = serving_workers(process.pid)
         process.terminate()
         assert process.wait(60) == 0
         assert len(workers) == 2
