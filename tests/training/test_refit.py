@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,19 @@ def top1(folder: Path) -> float:
     return float(np.mean((contexts @ replies.T).argmax(1) == np.arange(40)))
 
 
+def what_is_encoded(model: SentenceTransformer, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A list that every text goes to which the model encodes from now on."""
+    encoded: list[str] = []
+    encode = model.encode
+
+    def noted(texts: list[str], **options: Any) -> Any:
+        encoded.extend(texts)
+        return encode(texts, **options)
+
+    monkeypatch.setattr(model, "encode", noted)
+    return encoded
+
+
 def test_refitted_heads_find_replies_and_leave_the_encoder_alone(table: Path, start: Path, tmp_path: Path) -> None:
     before = run(start, table, tmp_path / "before")
     after = run(start, table, tmp_path / "after", refit="{pairs: 300, passes: 150, batch_size: 100, rate: 0.003}")
@@ -58,19 +72,30 @@ def test_refitted_heads_are_the_last_point_of_the_curve(table: Path, start: Path
 
 def test_a_text_is_encoded_once(start: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = SentenceTransformer(str(start))
-    encoded: list[str] = []
-    encode = model.encode
-
-    def noted(texts: list[str], **options: Any) -> Any:
-        encoded.extend(texts)
-        return encode(texts, **options)
-
-    monkeypatch.setattr(model, "encode", noted)
+    encoded = what_is_encoded(model, monkeypatch)
     one = Dataset.from_dict({"context": ["hi", "hi", "more"], "reply": ["hello", "more", "bye"]})
     two = Dataset.from_dict({"context": ["hi hello", "x more"], "reply": ["more", "bye"]})
     heads = ContextReplyHeads(model.get_embedding_dimension() or 0)
     refit_heads(model, heads, {"1": one, "2": two}, Refit(pairs=6, passes=1, batch_size=2), bf16=False, seed=0)
     assert sorted(encoded) == ["bye", "hello", "hi", "hi hello", "more", "x more"]
+
+
+def test_sources_are_taken_evenly_as_far_as_they_go(start: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = SentenceTransformer(str(start))
+    encoded = what_is_encoded(model, monkeypatch)
+    sources = ["much"] * 50 + ["some"] * 5 + ["few"] * 2
+    order = np.random.default_rng(0).permutation(len(sources))
+    columns = {
+        "context": [f"{sources[place]} {place}" for place in order],
+        "reply": ["yes"] * len(order),
+        "source": [sources[place] for place in order],
+    }
+    options = Refit(pairs=12, even_sources=True, passes=1, batch_size=4)
+    rows = Dataset.from_dict(columns)
+    texts = rows.with_transform(lambda batch: {"context": batch["context"], "reply": batch["reply"]})
+    heads = ContextReplyHeads(model.get_embedding_dimension() or 0)
+    refit_heads(model, heads, {"": texts}, options, bf16=False, seed=0)
+    assert Counter(text.split()[0] for text in encoded) == {"much": 5, "some": 5, "few": 2, "yes": 1}
 
 
 def test_refit_needs_heads(table: Path, start: Path, tmp_path: Path) -> None:

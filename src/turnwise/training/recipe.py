@@ -114,6 +114,8 @@ class Refit(Options):
 
     Attributes:
         pairs: So many training rows, of all groups together.
+        even_sources: Whether each source gives as many of them as it can, up to as many as any other; else a source
+            that has more rows gives more.
         passes: How often each is seen.
         batch_size: Rows a step.
         rate: Learning rate, falling to nothing.
@@ -122,6 +124,7 @@ class Refit(Options):
     """
 
     pairs: int = Field(150_000, ge=2)
+    even_sources: bool = False
     passes: int = Field(8, ge=1)
     batch_size: int = Field(2_048, ge=2)
     rate: float = Field(1e-3, gt=0)
