@@ -8,7 +8,7 @@ have() { grep -q "\"$1\"" studies/reranker/figures.json 2>/dev/null; }
 bash studies/tier_a.sh
 python -m studies.reranker.arms "$MODELS"
 have bm25_rerank_top1 || python -m studies.reranker.retrieval "$ENCODER" runs/reranker/{selection,ums,self-adversarial}
-have int8_reranker_p95_ms_50 || python -m studies.reranker.int8 "$ENCODER" runs/reranker/ums
+have int8_reranker_r10_at_1_change || python -m studies.reranker.int8 "$ENCODER" runs/reranker/ums
 python -m studies.reranker.plots runs/reranker/ums
 python -m studies.reranker.figures
 python -m studies.reranker.page

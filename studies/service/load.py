@@ -23,15 +23,14 @@ import numpy as np
 from studies.figures import record
 from studies.service.lab import TEXTS, cpu_seconds, prepare, save, service, workers
 
-IDEAL_BATCH = 16
 ROUNDS = 5
 
 
 def bare(folder: str, seconds: float, ready: Any, results: Any) -> None:
-    """Texts a second without a service: tokenizing and the graph, texts of one length together in ideal batches."""
+    """Texts a second without a service: tokenizing and the graph, texts of like length together."""
     from turnwise.runtime.onnx_backend import OnnxEncoder
 
-    encoder = OnnxEncoder(Path(folder), threads=1, batch_size=IDEAL_BATCH)
+    encoder = OnnxEncoder(Path(folder), threads=1)
     texts = sorted(TEXTS, key=len)
     encoder.encode(texts)
     ready.wait()

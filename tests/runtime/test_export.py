@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from sentence_transformers import SentenceTransformer
 
 from tests.objectives.cross_encoders import tiny_cross_encoder
 from tests.runtime.test_encoder import tiny_model
@@ -15,7 +16,7 @@ from turnwise.errors import TurnwiseError
 from turnwise.runtime import Encoder, Scorer, load_encoder
 from turnwise.runtime.context_format import FILE, ContextFormat
 from turnwise.runtime.export import agreement, export_model
-from turnwise.runtime.onnx_backend import SPEC, OnnxEncoder, OnnxScorer
+from turnwise.runtime.onnx_backend import GRAPH, SPEC, OnnxEncoder, OnnxScorer, batches_of, read_spec
 from turnwise.runtime.quantization import smooth
 from turnwise.runtime.scorer import is_cross_encoder, load_scorer
 
@@ -49,6 +50,12 @@ def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     model.save_pretrained(str(folder / "model"), create_model_card=False)
     (folder / "model" / FILE).write_text(ContextFormat(separator="|", max_turns=2).model_dump_json())
     return folder / "model"
+
+
+@pytest.fixture(scope="module")
+def int8_folder(encoder_folder: Path) -> Path:
+    export_model(encoder_folder, encoder_folder.parent / "int8", int8=True)
+    return encoder_folder.parent / "int8"
 
 
 @pytest.fixture(scope="module")
@@ -97,10 +104,9 @@ def test_an_exported_encoder_gives_the_same_vectors_in_all_three_views(encoder_f
         export_model(tmp_path / "out", tmp_path / "again")
 
 
-def test_in_8_bits_vectors_point_the_same_way(encoder_folder: Path, tmp_path: Path) -> None:
-    spec = export_model(encoder_folder, tmp_path / "out", int8=True)
-    assert spec.precision == "int8"
-    original, exported = load_encoder(encoder_folder), load_encoder(tmp_path / "out")
+def test_in_8_bits_vectors_point_the_same_way(encoder_folder: Path, int8_folder: Path) -> None:
+    assert read_spec(int8_folder).precision == "int8"
+    original, exported = load_encoder(encoder_folder), load_encoder(int8_folder)
     close = agreement(original, exported, TEXTS)
     assert set(close) == {
         f"{view}_{which}_cosine"
@@ -115,15 +121,14 @@ def test_in_8_bits_vectors_point_the_same_way(encoder_folder: Path, tmp_path: Pa
 
 def test_any_number_of_threads_computes_the_same(encoder_folder: Path, tmp_path: Path) -> None:
     export_model(encoder_folder, tmp_path / "out")
-    one, three = (OnnxEncoder(tmp_path / "out", threads=threads, batch_size=2) for threads in (1, 3))
+    one, three = (OnnxEncoder(tmp_path / "out", threads=threads, batch_tokens=20) for threads in (1, 3))
     texts = [*TEXTS, *(text + " please" for text in TEXTS)]
     assert three.encode(texts) == pytest.approx(one.encode(texts), abs=1e-6)
     assert three.encode(texts[:1]) == pytest.approx(one.encode(texts[:1]), abs=1e-6)
 
 
-def test_in_8_bits_a_vector_does_not_depend_on_its_company(encoder_folder: Path, tmp_path: Path) -> None:
-    export_model(encoder_folder, tmp_path / "out", int8=True)
-    exported = load_encoder(tmp_path / "out")
+def test_in_8_bits_a_vector_does_not_depend_on_its_company(int8_folder: Path) -> None:
+    exported = load_encoder(int8_folder)
     alone = np.concatenate([exported.encode([text]) for text in TEXTS])
     # One range for a whole batch, as dynamic quantisation takes it, moves these by a hundredth and more.
     assert exported.encode(TEXTS) == pytest.approx(alone, abs=1e-5)
@@ -143,6 +148,46 @@ def test_smoothing_changes_nothing_but_makes_channels_alike() -> None:
     pooled = torch.nn.Sequential(torch.nn.Linear(6, 4))
     smooth(pooled, [{"states": torch.randn(3, 6)}])
     assert isinstance(pooled[0], torch.nn.Linear)
+
+
+def test_what_several_matrices_see_is_scaled_alike() -> None:
+    class Three(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.one, self.two, self.after = (torch.nn.Linear(4, 4) for _ in range(3))
+
+        def forward(self, states: torch.Tensor) -> torch.Tensor:
+            found: torch.Tensor = self.after(self.one(states) + self.two(states))
+            return found
+
+    torch.manual_seed(0)
+    graph, states = Three(), torch.randn(2, 3, 4)
+    smooth(graph, [{"states": states}, {"states": states / 2}])
+    assert graph.one.inverse is graph.two.inverse
+    assert not torch.allclose(graph.after.inverse, graph.one.inverse)
+
+
+def test_queries_keys_and_values_are_rounded_once(encoder_folder: Path, int8_folder: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    layers = SentenceTransformer(str(encoder_folder))[0].auto_model.config.num_hidden_layers
+    kinds = [node.op_type for node in onnx.load(str(int8_folder / GRAPH)).graph.node]
+    assert kinds.count("QuantizeLinear") == 4 * layers
+    assert "IsNaN" not in kinds
+
+
+@pytest.mark.parametrize(
+    ("sizes", "most", "expected"),
+    [
+        ([9, 8, 3, 3, 3, 3], 6, [1, 1, 4]),
+        ([30, 2, 2], 6, [1, 2]),
+        ([2, 2, 2, 2], 2, [2, 2]),
+        ([0, 0], 6, [2]),  # A tokenizer may have no marks for the ends of a text.
+        ([], 6, []),
+    ],
+)
+def test_batches_hold_so_many_tokens_or_one_text(sizes: list[int], most: int, expected: list[int]) -> None:
+    found = [len(sizes[rows]) for rows in batches_of(np.array(sizes), 12, most)]
+    assert found == expected
 
 
 @pytest.mark.parametrize("int8", [False, pytest.param(True, marks=pytest.mark.slow)])

@@ -1,11 +1,14 @@
-"""bfloat16 only where it is faster."""
+"""bfloat16 only where it is faster, and 8 bits by instructions for them only where there are some."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 import torch
 
-from turnwise.runtime.precision import computes_bf16_fast
+from turnwise.runtime import precision
+from turnwise.runtime.precision import computes_bf16_fast, has_vnni
 from turnwise.training import load_recipe
 
 
@@ -42,3 +45,22 @@ def test_a_torch_that_cannot_tell_computes_in_fp32(monkeypatch: pytest.MonkeyPat
     _cpu(monkeypatch)
     monkeypatch.delattr(torch.cpu, "get_capabilities")
     assert not computes_bf16_fast()
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ("processor\t: 0\nflags\t\t: fpu avx512f avx512_vnni\n\nprocessor\t: 1\nflags\t\t: fpu\n", True),
+        ("flags\t\t: fpu avx2 avx_vnni sse\n", True),
+        ("flags\t\t: fpu avx512f avx512_vnnix\nvmx flags\t: avx_vnni\n", False),
+        ("Features\t: fp asimd\n", False),
+        (None, False),
+    ],
+)
+def test_vnni_is_read_from_the_processors_flags(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: str | None, expected: bool
+) -> None:
+    monkeypatch.setattr(precision, "PROCESSOR", tmp_path / "cpuinfo")
+    if told is not None:
+        (tmp_path / "cpuinfo").write_text(told)
+    assert has_vnni() == expected

@@ -60,19 +60,24 @@ def calibration_batches(
 
 
 def smooth(graph: nn.Module, batches: Sequence[Batch]) -> None:
-    """Even out the channels that go into each matrix that sees single tokens, in place; what it computes stays."""
-    from torch import nn
+    """Even out the channels that go into each matrix that sees single tokens, in place; what it computes stays.
 
-    for name, largest in _largest_inputs(graph, batches).items():
-        linear = graph.get_submodule(name)
-        assert isinstance(linear, nn.Linear)
-        weights = linear.weight.detach().abs().amax(0).clamp(min=LEAST)
+    Matrices that see the same (queries, keys and values) share their scales, so that it is scaled and rounded once.
+    """
+    import torch
+
+    for names, largest in _largest_inputs(graph, batches).items():
+        linears: list[Any] = [graph.get_submodule(name) for name in names]
+        weights = torch.stack([linear.weight.detach().abs().amax(0) for linear in linears]).amax(0).clamp(min=LEAST)
         scale = largest.clamp(min=LEAST) ** SHARE / weights ** (1 - SHARE)
-        parent, _, own = name.rpartition(".")
-        setattr(graph.get_submodule(parent), own, _smoothed(linear, scale / scale.mean()))
+        scale /= scale.mean()
+        inverse = 1 / scale
+        for name, linear in zip(names, linears, strict=True):
+            parent, _, own = name.rpartition(".")
+            setattr(graph.get_submodule(parent), own, _smoothed(linear, scale, inverse))
 
 
-def _smoothed(linear: nn.Linear, scale: Tensor) -> nn.Module:
+def _smoothed(linear: nn.Linear, scale: Tensor, inverse: Tensor) -> nn.Module:
     from torch import nn
 
     class Smoothed(nn.Module):
@@ -82,7 +87,7 @@ def _smoothed(linear: nn.Linear, scale: Tensor) -> nn.Module:
             super().__init__()
             self.linear = linear
             self.linear.weight.data *= scale
-            self.register_buffer("inverse", 1 / scale)
+            self.register_buffer("inverse", inverse)
 
         def forward(self, states: Tensor) -> Tensor:
             found: Tensor = self.linear(states * self.inverse)
@@ -91,17 +96,17 @@ def _smoothed(linear: nn.Linear, scale: Tensor) -> nn.Module:
     return Smoothed()
 
 
-def _largest_inputs(graph: nn.Module, batches: Sequence[Batch]) -> dict[str, Tensor]:
-    """The largest size of each channel that goes into each linear layer over tokens."""
+def _largest_inputs(graph: nn.Module, batches: Sequence[Batch]) -> dict[tuple[str, ...], Tensor]:
+    """The largest size of each channel that goes into linear layers over tokens, by the layers that it goes into."""
     import torch
     from torch import nn
 
-    largest: dict[str, Tensor] = {}
+    seen: dict[int, tuple[Tensor, list[str]]] = {}  # With the states, so that no others take their place in memory.
+    largest: dict[tuple[str, ...], Tensor] = {}
 
     def note(name: str, states: Tensor) -> None:
         if states.dim() == 3:  # What follows pooling is computed once a text, and stays whole.
-            found = states.abs().flatten(0, 1).amax(0)
-            largest[name] = torch.maximum(largest.get(name, found), found)
+            seen.setdefault(id(states), (states, []))[1].append(name)
 
     hooks = [
         module.register_forward_pre_hook(lambda _, given, name=name: note(name, given[0]))
@@ -111,6 +116,10 @@ def _largest_inputs(graph: nn.Module, batches: Sequence[Batch]) -> dict[str, Ten
     with torch.no_grad():
         for batch in batches:
             graph(*batch.values())
+            for states, names in seen.values():
+                found = states.abs().flatten(0, 1).amax(0)
+                largest[tuple(names)] = torch.maximum(largest.get(tuple(names), found), found)
+            seen.clear()
     for hook in hooks:
         hook.remove()
     return largest
