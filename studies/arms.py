@@ -11,7 +11,7 @@ from pathlib import Path
 from studies.pace import known_paces
 from turnwise.runtime.precision import computes_bf16_fast
 
-__all__ = ["Arm", "Study", "curve_of", "is_done"]
+__all__ = ["START", "Arm", "Study", "curve_of", "is_done"]
 
 START = "all-MiniLM-L6-v2"
 

@@ -8,6 +8,7 @@ held="intent-1shot-dstc11_intent,intent-5shot-dstc11_intent,intent-1shot-bitext_
 next="select-topical_chat-next,select-topical_chat-next-heads"
 bash studies/tier_a.sh
 python -m studies.flagship.arms "$MODELS"
+python -m studies.flagship.ablation "$MODELS"
 turnwise evaluate "$MODELS/all-MiniLM-L6-v2" --tasks "$held,$next" --out "$results/start" --bf16
 for seed in 0 1 2; do
   turnwise evaluate "runs/flagship/final-seed$seed" --tasks "$held,$next" --out "$results/final-seed$seed" --bf16

@@ -55,14 +55,14 @@ def validated(model: str) -> dict[str, float]:
         draws = task.evaluate(encoder, DRAWS, 0)
         found[task.info.name] = statistics.fmean(draw.scores[task.info.main_score] for draw in draws)
     intents = [value for name, value in found.items() if name.startswith("intent")]
-    return {**found, "intents": statistics.fmean(intents)}
+    return {name: round(value, 2) for name, value in {**found, "intents": statistics.fmean(intents)}.items()}
 
 
 def main(*models: str) -> None:
     path = RESULTS / "validation.json"
     known = json.loads(path.read_text()) if path.exists() else {}
     for model in models:
-        known[Path(model).name] = {name: round(value, 2) for name, value in validated(model).items()}
+        known[Path(model).name] = validated(model)
         print(Path(model).name, known[Path(model).name])
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(known, indent=1) + "\n")
