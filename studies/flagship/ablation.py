@@ -2,7 +2,7 @@
 
 Usage: TURNWISE_DATA=... python -m studies.flagship.ablation MODELS [ARM...]
 
-Arms are trained and not measured on test splits: the last look at validation counts, and `validation.py`.
+Arms are trained and not measured on test splits; `validation.py` tells.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ REMOVED: dict[str, dict[str, str]] = {
     "without-reply-gradient": {f"{OBJECTIVE}.reply_gradient": "0"},
     "without-context": {"stages.0.view.turns": "[1]"},
 }
-AGAIN = (1, 2)
-"""Further seeds of the whole recipe: how far two runs lie apart of which nothing was removed."""
-COLUMNS = ("intents", "sts-stsb_en", "next turns")
+AGAIN = (1,)
+"""Further seeds of the whole recipe: how far runs lie apart of which nothing was removed."""
+COLUMNS = ("intents", "similarity", "next turns after 1", "next turns after 3")
 
 
 def arms() -> list[Arm]:
@@ -57,11 +57,14 @@ def table(models: Path) -> list[str]:
     """A row for the start, and for each arm that is done."""
     rows = {"start": told("start", models / START)}
     for name in (arm.name for arm in arms() if is_done(RESULTS / arm.name)):
-        *before, last = curve_of(RESULTS / name)
-        rows[name] = {**told(name, RUNS / name), "next turns": last["response_selection"]}
+        rows[name] = told(name, RUNS / name)
         if name == "whole":
-            rows["without-refit"] = {**rows[name], "next turns": before[-1]["response_selection"]}
-    lines = ["| | 1-shot intents, mean of four | STS-B dev | next turns |", "|---|---|---|---|"]
+            before = curve_of(RESULTS / name)[-2]["response_selection"]
+            rows["without-refit"] = {"next turns after 1": before}
+    lines = [
+        "| | 1-shot intents, mean of four | STS-B dev | next turns, after one | after three |",
+        "|---|---|---|---|---|",
+    ]
     for name, scores in rows.items():
         cells = [f"{scores[column]:.1f}" if column in scores else "" for column in COLUMNS]
         lines.append(f"| {name.replace('-', ' ')} | {' | '.join(cells)} |")

@@ -1,7 +1,8 @@
-"""What choices are made by: 1-shot intents and similarity on what is no test split, for any models.
+"""What choices are made by: 1-shot intents, similarity and next turns on what is no test split, for any models.
 
 Intents of four sets, twenty draws; the messages to tell apart are a validation split, or for BANKING77, which has none,
-2,000 training messages that no example is drawn from. STS-B is its dev split.
+2,000 training messages that no example is drawn from. STS-B is its dev split. Next turns, after one turn and after
+three, are asked of models that have heads.
 
 Usage: TURNWISE_DATA=... python -m studies.flagship.validation MODEL...
 """
@@ -17,15 +18,17 @@ from pathlib import Path
 
 from studies.flagship.arms import RESULTS
 from turnwise.benchmarks import CachedEncoder
-from turnwise.benchmarks.data import Labelled, Pool, labelled
+from turnwise.benchmarks.data import Labelled, Pool, labelled, turns_of
 from turnwise.benchmarks.task import Task
 from turnwise.benchmarks.tasks.intent_prototypes import IntentPrototypes
+from turnwise.benchmarks.tasks.response_selection import ResponseSelection, Selection, blocks, next_turns
 from turnwise.benchmarks.tasks.similarity import SentenceSimilarity
 from turnwise.runtime import load_encoder
 from turnwise.runtime.precision import computes_bf16_fast
 
 VALIDATION = {"clinc150": "val", "hwu64": "valid", "snips": "valid", "banking77": None}
-CARVED, MESSAGES, DRAWS = 2_000, 1_500, 20
+DIALOGUES = {"sgd": "dev", "multiwoz21": "val"}
+CARVED, MESSAGES, CONTEXTS, DRAWS = 2_000, 1_500, 1_000, 20
 
 
 def _pool(name: str) -> Pool:
@@ -43,19 +46,36 @@ def _some(data: Labelled, count: int) -> tuple[Labelled, Labelled]:
     return Labelled(*parts[0]), Labelled(*parts[1])
 
 
-def tasks() -> list[Task]:
-    intents = [IntentPrototypes(name, 1, partial(_pool, name)) for name in VALIDATION]
-    return [*intents, SentenceSimilarity("stsb_en", "dev")]
+def _contexts(name: str, turns: int) -> list[Selection]:
+    """A fixed sample, in blocks of which each is what a reply is told from."""
+    pairs = list(next_turns(turns_of(name, DIALOGUES[name]), turns))
+    return [pair for block in blocks(pairs, seed=0, limit=CONTEXTS) for pair in block]
+
+
+def tasks() -> dict[str, list[Task]]:
+    """What is measured, by the name of its mean."""
+    found: dict[str, list[Task]] = {
+        "intents": [IntentPrototypes(name, 1, partial(_pool, name)) for name in VALIDATION],
+        "similarity": [SentenceSimilarity("stsb_en", "dev")],
+    }
+    for turns in (1, 3):
+        found[f"next turns after {turns}"] = [
+            ResponseSelection(name, turns, "heads", partial(_contexts, name, turns)) for name in DIALOGUES
+        ]
+    return found
 
 
 def validated(model: str) -> dict[str, float]:
     encoder = CachedEncoder(load_encoder(model, bf16=computes_bf16_fast()))
     found = {}
-    for task in tasks():
-        draws = task.evaluate(encoder, DRAWS, 0)
-        found[task.info.name] = statistics.fmean(draw.scores[task.info.main_score] for draw in draws)
-    intents = [value for name, value in found.items() if name.startswith("intent")]
-    return {name: round(value, 2) for name, value in {**found, "intents": statistics.fmean(intents)}.items()}
+    for mean, members in tasks().items():
+        if mean.startswith("next turns") and not encoder.has_heads:
+            continue
+        for task in members:
+            draws = task.evaluate(encoder, DRAWS, 0)
+            found[task.info.name] = statistics.fmean(draw.scores[task.info.main_score] for draw in draws)
+        found[mean] = statistics.fmean(found[task.info.name] for task in members)
+    return {name: round(value, 2) for name, value in found.items()}
 
 
 def main(*models: str) -> None:
