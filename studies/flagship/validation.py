@@ -18,17 +18,17 @@ from pathlib import Path
 
 from studies.flagship.arms import RESULTS
 from turnwise.benchmarks import CachedEncoder
-from turnwise.benchmarks.data import Labelled, Pool, labelled, turns_of
+from turnwise.benchmarks.data import Labelled, Pool, labelled
 from turnwise.benchmarks.task import Task
 from turnwise.benchmarks.tasks.intent_prototypes import IntentPrototypes
-from turnwise.benchmarks.tasks.response_selection import ResponseSelection, Selection, blocks, next_turns
+from turnwise.benchmarks.tasks.response_selection import ResponseSelection
 from turnwise.benchmarks.tasks.similarity import SentenceSimilarity
+from turnwise.benchmarks.validation import DIALOGUES, sampled_replies
 from turnwise.runtime import load_encoder
 from turnwise.runtime.precision import computes_bf16_fast
 
 VALIDATION = {"clinc150": "val", "hwu64": "valid", "snips": "valid", "banking77": None}
-DIALOGUES = {"sgd": "dev", "multiwoz21": "val"}
-CARVED, MESSAGES, CONTEXTS, DRAWS = 2_000, 1_500, 1_000, 20
+CARVED, MESSAGES, DRAWS = 2_000, 1_500, 20
 
 
 def _pool(name: str) -> Pool:
@@ -46,12 +46,6 @@ def _some(data: Labelled, count: int) -> tuple[Labelled, Labelled]:
     return Labelled(*parts[0]), Labelled(*parts[1])
 
 
-def _contexts(name: str, turns: int) -> list[Selection]:
-    """A fixed sample, in blocks of which each is what a reply is told from."""
-    pairs = list(next_turns(turns_of(name, DIALOGUES[name]), turns))
-    return [pair for block in blocks(pairs, seed=0, limit=CONTEXTS) for pair in block]
-
-
 def tasks() -> dict[str, list[Task]]:
     """What is measured, by the name of its mean."""
     found: dict[str, list[Task]] = {
@@ -60,7 +54,7 @@ def tasks() -> dict[str, list[Task]]:
     }
     for turns in (1, 3):
         found[f"next turns after {turns}"] = [
-            ResponseSelection(name, turns, "heads", partial(_contexts, name, turns)) for name in DIALOGUES
+            ResponseSelection(name, turns, "heads", partial(sampled_replies, name, turns)) for name in DIALOGUES
         ]
     return found
 

@@ -23,7 +23,7 @@ from turnwise.runtime.encoder import SentenceTransformerEncoder
 from turnwise.runtime.precision import computes_bf16_fast
 from turnwise.runtime.scorer import CrossEncoderScorer
 
-__all__ = ["benchmark_score", "reply_score", "rerank_score"]
+__all__ = ["DIALOGUES", "benchmark_score", "reply_score", "rerank_score", "sampled_replies"]
 
 DRAWS, REPLIES = 3, 1_000
 INTENTS = {"clinc150": ("train", "val"), "hwu64": ("train", "valid")}
@@ -38,7 +38,7 @@ def _pool(dataset: str) -> Pool:
     return Pool(labelled(dataset, train), labelled(dataset, held))
 
 
-def _replies(dataset: str, turns: int) -> list[Selection]:
+def sampled_replies(dataset: str, turns: int) -> list[Selection]:
     """A fixed sample of the validation split's replies."""
     pairs = list(next_turns(turns_of(dataset, DIALOGUES[dataset]), turns))
     return [pair for block in blocks(pairs, seed=0, limit=REPLIES) for pair in block]
@@ -67,7 +67,7 @@ def benchmark_score() -> Score:
     """Few-shot intents and next turns on the validation splits of public sets."""
     tasks: list[Task] = [IntentPrototypes(name, 1, partial(_pool, name)) for name in INTENTS]
     for name in DIALOGUES:
-        pairs: Callable[[], list[Selection]] = partial(list, _replies(name, 1))
+        pairs: Callable[[], list[Selection]] = partial(list, sampled_replies(name, 1))
         tasks += [ResponseSelection(name, 1, "plain", pairs), ResponseSelection(name, 1, "heads", pairs)]
     return _scored(tasks)
 
