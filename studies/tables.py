@@ -9,8 +9,9 @@ from pathlib import Path
 from studies.baselines.figures import INTENTS, PROBES, SCORES
 from turnwise.benchmarks import RunResult
 from turnwise.benchmarks.compare import compare_runs
+from turnwise.benchmarks.results import TaskResult
 
-__all__ = ["ROWS", "Rows", "differences_table", "put_tables", "scores_table"]
+__all__ = ["ROWS", "Rows", "differences_table", "mean_run", "put_tables", "scores_table"]
 
 BEGIN, END = "<!-- tables: begin -->", "<!-- tables: end -->"
 Rows = Mapping[str, tuple[str, ...]]
@@ -30,6 +31,33 @@ ROWS: Rows = {
     "STS-B, plain space": (SCORES["stsb_spearman"][0],),
 }
 """What a row is called, and the tasks that it is the mean of."""
+
+
+def mean_run(seeds: Sequence[RunResult]) -> RunResult:
+    """One run that stands for all training seeds of a model: the mean of each draw's scores and of each group's.
+
+    Seeds saw the same draws and the same test messages, so what it is compared with stays paired. Intervals then say
+    how far the means of *these* seeds are known; how far seeds lie apart is told by `scores_table`. A seed that lacks a
+    task, or failed at it, has no part in that task's mean.
+    """
+    found: dict[str, list[TaskResult]] = {}
+    for seed in seeds:
+        for name, task in seed.tasks.items():
+            if task.error is None:
+                found.setdefault(name, []).append(task)
+    return seeds[0].model_copy(update={"tasks": {name: _mean_task(tasks) for name, tasks in found.items()}})
+
+
+def _mean_task(seeds: Sequence[TaskResult]) -> TaskResult:
+    draws = [
+        {score: statistics.fmean(draw[score] for draw in each) for score in each[0]}
+        for each in zip(*(task.draws for task in seeds), strict=True)
+    ]
+    groups = [
+        [statistics.fmean(group) for group in zip(*each, strict=True)]
+        for each in zip(*(task.groups for task in seeds), strict=True)
+    ]
+    return seeds[0].model_copy(update={"draws": draws, "groups": groups})
 
 
 def _only(result: RunResult, names: tuple[str, ...]) -> RunResult | None:

@@ -33,7 +33,9 @@ def held_out_scores(result: RunResult) -> dict[str, float]:
 
 
 def _means(found: list[dict[str, float]]) -> dict[str, float]:
-    return {name: statistics.fmean(each[name] for each in found) for name in found[0]}
+    """The mean of each score over the seeds that have it."""
+    names = dict.fromkeys(name for each in found for name in each)
+    return {name: statistics.fmean(each[name] for each in found if name in each) for name in names}
 
 
 def _named(prefix: str, scores: dict[str, float]) -> dict[str, float]:
