@@ -56,6 +56,16 @@ def test_texts_are_encoded_once_and_kept(tmp_path: Path) -> None:
     assert sorted(model.seen) == sorted(set(model.seen))
 
 
+def test_two_runs_of_one_model_at_a_time_keep_what_both_encoded(tmp_path: Path) -> None:
+    one, other = (CachedEncoder(ObjectEncoder(Counting()), tmp_path) for _ in range(2))
+    one.encode(["a key1"])
+    other.encode(["b key2"])
+    one.encode(["c key3"])
+    third = Counting()
+    CachedEncoder(ObjectEncoder(third), tmp_path).encode(["a key1", "b key2", "c key3"])
+    assert third.seen == []
+
+
 def test_a_failing_task_does_not_lose_the_others_and_a_run_resumes(tmp_path: Path) -> None:
     model = Counting()
     tasks: list[Task] = [Failing(), IntentPrototypes("snips", 1)]

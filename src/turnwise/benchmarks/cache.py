@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -50,8 +51,10 @@ class _Store:
         if self._folder is None:
             return
         self._folder.mkdir(parents=True, exist_ok=True)
-        path = self._folder / f"{self._files:06}.npz"
-        temporary = path.with_suffix(".part")
+        # Another run of the same model may keep its vectors here at the same time.
+        while (path := self._folder / f"{self._files:06}.npz").exists():
+            self._files += 1
+        temporary = path.with_suffix(f".{os.getpid()}")
         with temporary.open("wb") as file:
             np.savez(file, keys=np.frombuffer(b"".join(keys), np.uint8).reshape(-1, _KEY_BYTES), vectors=vectors)
         temporary.rename(path)
