@@ -15,6 +15,7 @@ from studies.figures import STUDIES, record
 from studies.flagship.arms import RESULTS, SEEDS
 from studies.methods.arms import MATCHING, METHODS
 from studies.methods.figures import all_scores, as_used, method_figures
+from studies.tables import mean_run
 from turnwise.benchmarks import RunResult, read_results
 
 HELD_OUT = {
@@ -30,12 +31,6 @@ def held_out_scores(result: RunResult) -> dict[str, float]:
     """What was looked at once, in the end; next turns in the space of contexts and replies where the model has one."""
     tasks = as_used(result).tasks
     return {name: tasks[task].mean() for name, task in HELD_OUT.items() if task in tasks and tasks[task].error is None}
-
-
-def _means(found: list[dict[str, float]]) -> dict[str, float]:
-    """The mean of each score over the seeds that have it."""
-    names = dict.fromkeys(name for each in found for name in each)
-    return {name: statistics.fmean(each[name] for each in found if name in each) for name in names}
 
 
 def _named(prefix: str, scores: dict[str, float]) -> dict[str, float]:
@@ -79,8 +74,9 @@ def main() -> None:
     finished = [folder for folder in folders if is_done(folder)]
     results = [result for folder in finished if (result := read_results(folder)) is not None]
     if results:
-        figures |= _named("turnwise", _means([all_scores(result) for result in results]))
-        figures |= _named("heldout.turnwise", _means([held_out_scores(result) for result in results]))
+        mean = mean_run(results)
+        figures |= _named("turnwise", all_scores(mean))
+        figures |= _named("heldout.turnwise", held_out_scores(mean))
         figures["turnwise.seeds"] = len(results)
         figures["parameters_millions"] = _parameters(STUDIES.parent / "models" / "turnwise-mini") / 1e6
         figures["training_hours"] = statistics.fmean(_minutes(folder) for folder in finished) / 60

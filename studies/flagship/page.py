@@ -41,7 +41,8 @@ def runs() -> dict[str, list[RunResult]]:
 def main() -> None:
     found = runs()
     (_, ours), *others = found.items()
-    columns = {f"over {name}": (mean_run(ours), mean_run(seeds)) for name, seeds in others}
+    mean = mean_run(ours)
+    columns = {f"over {name}": (mean, mean_run(seeds)) for name, seeds in others}
     scores = scores_table(found, ALL_ROWS)
     put_tables(PAGE, scores, ["**Differences of means over seeds**"], differences_table(columns, ALL_ROWS))
 

@@ -13,6 +13,7 @@ from studies.arms import is_done
 from studies.baselines.figures import scores_of
 from studies.figures import record
 from studies.methods.arms import MATCHING, METHODS, MINUTES, RAW, RESULTS, SEEDS, TEMPLATES
+from studies.tables import mean_run
 from turnwise.benchmarks import RunResult, read_results
 
 HEADS = "-heads"
@@ -41,12 +42,11 @@ def finished_seeds(method: str) -> list[Path]:
 def method_figures(method: str) -> dict[str, float]:
     """The means over the seeds of a method that are finished."""
     folders = finished_seeds(method)
-    found = [all_scores(result) for folder in folders if (result := read_results(folder)) is not None]
+    found = [result for folder in folders if (result := read_results(folder)) is not None]
     if not found:
         return {}
     pairs = [json.loads((folder / "training.json").read_text())["pairs"] for folder in folders]
-    means = {name: statistics.fmean(each[name] for each in found) for name in found[0]}
-    return {**means, "pairs": statistics.fmean(pairs), "seeds": len(found)}
+    return {**all_scores(mean_run(found)), "pairs": statistics.fmean(pairs), "seeds": len(found)}
 
 
 def main() -> None:
