@@ -23,8 +23,8 @@ run pip install -q "${TORCH:-torch==2.13.0}"
 (cd "$work/context" && run pip install -q ".[serve]")
 
 cd "$work/serving"
-run turnwise serve --init | sed "s/^port: .*/port: $port/" > config.yaml
-run turnwise serve config.yaml &
+run turnloom serve --init | sed "s/^port: .*/port: $port/" > config.yaml
+run turnloom serve config.yaml &
 server=$!
 trap 'kill "$server" 2>/dev/null || true' EXIT
 for _ in $(seq 120); do

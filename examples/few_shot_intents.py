@@ -5,8 +5,8 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from turnwise.benchmarks.baselines import TfIdf
-from turnwise.intents import IntentClassifier
+from turnloom.benchmarks.baselines import TfIdf
+from turnloom.intents import IntentClassifier
 
 THINGS = ["lamp", "desk", "chair", "sofa", "shelf", "rug"]
 ASKED = {

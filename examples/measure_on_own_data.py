@@ -7,11 +7,11 @@ import json
 import tempfile
 from pathlib import Path
 
-from turnwise.benchmarks import CachedEncoder, run_tasks
-from turnwise.benchmarks.baselines import TfIdf
-from turnwise.benchmarks.own_data import intent_tasks, reply_tasks
-from turnwise.corpus import convert, find_logs
-from turnwise.runtime.encoder import ObjectEncoder
+from turnloom.benchmarks import CachedEncoder, run_tasks
+from turnloom.benchmarks.baselines import TfIdf
+from turnloom.benchmarks.own_data import intent_tasks, reply_tasks
+from turnloom.corpus import convert, find_logs
+from turnloom.runtime.encoder import ObjectEncoder
 
 THINGS = [f"{colour} {thing}" for colour in ("red", "blue", "green", "white") for thing in ("lamp", "desk", "chair")]
 ASKED = {

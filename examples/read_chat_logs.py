@@ -5,8 +5,8 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from turnwise.corpus import convert, find_logs, read_table
-from turnwise.corpus.statistics import measure, warnings_of
+from turnloom.corpus import convert, find_logs, read_table
+from turnloom.corpus.statistics import measure, warnings_of
 
 CHATS = """\
 conv,who,sent,body

@@ -6,10 +6,10 @@ import json
 import tempfile
 from pathlib import Path
 
-from turnwise.benchmarks.baselines import TfIdf
-from turnwise.corpus import convert, find_logs
-from turnwise.replies import ReplyIndex, ReplyOptions
-from turnwise.runtime.encoder import ObjectEncoder
+from turnloom.benchmarks.baselines import TfIdf
+from turnloom.corpus import convert, find_logs
+from turnloom.replies import ReplyIndex, ReplyOptions
+from turnloom.runtime.encoder import ObjectEncoder
 
 PAST = [
     ["my parcel never arrived", "I am sorry! Could you give me the order number?", "it is 4471", "It will come today."],
@@ -22,7 +22,7 @@ LATER = [["do you ship to Norway?", "Yes, it takes five days.", "thanks", "You a
 
 
 def write_table(folder: Path, conversations: list[list[str]], first: int = 0) -> Path:
-    """Chat logs, converted into a dialogue table; `turnwise convert` does the same."""
+    """Chat logs, converted into a dialogue table; `turnloom convert` does the same."""
     log = folder.with_suffix(".jsonl")
     with log.open("w", encoding="utf-8") as file:
         for number, texts in enumerate(conversations, first):

@@ -9,7 +9,7 @@ from sentence_transformers import SentenceTransformerTrainer, SentenceTransforme
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
-from turnwise.objectives import HardNegativeContrast, small_transformer
+from turnloom.objectives import HardNegativeContrast, small_transformer
 
 DIALOGUES = [
     ["my parcel never arrived", "what is the order number", "it is 4471", "it comes tomorrow"],

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from studies.pace import known_paces
-from turnwise.runtime.precision import computes_bf16_fast
+from turnloom.runtime.precision import computes_bf16_fast
 
 __all__ = ["START", "Arm", "Study", "curve_of", "is_done"]
 
@@ -42,7 +42,7 @@ class Arm:
             decides. A change that makes steps slower then costs time, not steps.
         table: What it learns from.
         start: A folder below the models', or the name of another arm.
-        measured: The options of `turnwise evaluate`, for each call.
+        measured: The options of `turnloom evaluate`, for each call.
         changes: Places of the recipe that are set to something else.
     """
 
@@ -84,7 +84,7 @@ class Study:
         folder = self.runs / arm.name
         if not (folder / "training" / "result.json").exists():  # What a run writes last.
             start = self.runs / arm.start if (self.runs / arm.start).exists() else self.models / arm.start
-            command = ["turnwise", "train", arm.recipe, arm.table, "--start", str(start), "--out", str(folder)]
+            command = ["turnloom", "train", arm.recipe, arm.table, "--start", str(start), "--out", str(folder)]
             changes = {"seed": str(arm.seed), "report_to": "none", **arm.changes}
             if arm.steps is not None:
                 changes["stages.0.steps"] = str(arm.steps)
@@ -105,6 +105,6 @@ class Study:
         out = self.results / arm.name
         precision = ["--bf16"] if computes_bf16_fast() else []
         for options in arm.measured:
-            command = ["turnwise", "evaluate", str(self.runs / arm.name), *options, "--out", str(out), *precision]
+            command = ["turnloom", "evaluate", str(self.runs / arm.name), *options, "--out", str(out), *precision]
             subprocess.run(command, check=True)
         (out / "done.json").write_text(json.dumps({"measured": [" ".join(one) for one in arm.measured]}) + "\n")

@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from turnwise.training import load_recipe, train
+from turnloom.training import load_recipe, train
 
 PACE = Path(__file__).parent / "pace.json"
 STEPS, WARM = 24, 3

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, settings
 os.environ.setdefault("DAFT_ANALYTICS_ENABLED", "0")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-settings.register_profile("turnwise", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("turnwise")
+settings.register_profile("turnloom", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("turnloom")
 
 
 @pytest.fixture(autouse=True)

@@ -10,11 +10,11 @@ import pytest
 
 from tests.cli.test_commands import run
 from tests.training.toy import conversations, write_start
-from turnwise.benchmarks import tasks_named
-from turnwise.corpus import convert, find_logs, read_manifest
-from turnwise.errors import TurnwiseError
-from turnwise.training import load_recipe
-from turnwise.views import build_view, read_view_manifest
+from turnloom.benchmarks import tasks_named
+from turnloom.corpus import convert, find_logs, read_manifest
+from turnloom.errors import TurnloomError
+from turnloom.training import load_recipe
+from turnloom.views import build_view, read_view_manifest
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "plugin"
 RECIPE = """
@@ -37,7 +37,7 @@ def entry_points() -> str:
 
 
 def install(
-    monkeypatch: pytest.MonkeyPatch, site: Path, entries: str, name: str = "turnwise-example", version: str = "0.1.0"
+    monkeypatch: pytest.MonkeyPatch, site: Path, entries: str, name: str = "turnloom-example", version: str = "0.1.0"
 ) -> None:
     """Make a package visible as pip would, without its help."""
     folder = site / f"{name.replace('-', '_')}-{version}.dist-info"
@@ -102,7 +102,7 @@ def test_options_of_a_plugged_loss_are_checked(tmp_path: Path) -> None:
         "stages.0.objective.margin": r"objective\.margin: Input should be a valid number",
         "stages.0.view.mark": r"view\.mark: Input should be a valid string",
     }.items():
-        with pytest.raises(TurnwiseError, match=problem):
+        with pytest.raises(TurnloomError, match=problem):
             load_recipe(str(tmp_path / "mine.yaml"), {change: "[much]"})
 
 
@@ -123,8 +123,8 @@ def test_a_view_is_built_again_for_another_version_of_its_package(
 
 
 MODULE = """
-from turnwise.corpus.readers import READERS
-from turnwise.views import Windows
+from turnloom.corpus.readers import READERS
+from turnloom.views import Windows
 nothing, csv = None, READERS["csv"]
 def seven(): return 7
 def loss(model, *, weight: "Undefined" = 1): ...
@@ -147,17 +147,17 @@ VIEW, LOSS = {"stages.0.view": "{kind: wide}"}, {"stages.0.objective": "{kind: s
 @pytest.mark.parametrize(
     ("entries", "use", "problem"),
     [
-        ("[turnwise.views]\nwide = no_such_module:View", VIEW, "view 'wide' .*cannot be loaded: ModuleNotFoundError"),
-        ("[turnwise.views]\nwide = broken_plugin:nothing", VIEW, "is no subclass of turnwise.views.DialogueView"),
-        ("[turnwise.views]\nwide = broken_plugin:Windows", VIEW, r"needs kind: Literal\['wide'\]"),
-        ("[turnwise.views]\nwindows = broken_plugin:Windows", {}, "Turnwise and broken both have the view 'windows'"),
-        ("[turnwise.objectives]\nsteep = broken_plugin:nothing", LOSS, "objective 'steep' .*is no loss"),
-        ("[turnwise.objectives]\nsteep = broken_plugin:loss", LOSS, "options that cannot be understood: .*Undefined"),
-        ("[turnwise.readers]\nodd = broken_plugin:nothing", "odd", "reader 'odd' .*lacks recognise, check, read"),
-        ("[turnwise.readers]\nodd = broken_plugin:csv", "odd", "reader 'odd' .*is no object whose name is 'odd'"),
-        ("[turnwise.readers]\ncsv = broken_plugin:nothing", "csv", "Turnwise and broken both have the reader 'csv'"),
-        ("[turnwise.tasks]\nodd = broken_plugin:nothing", ["odd"], "task 'odd' .*cannot be made without arguments"),
-        ("[turnwise.tasks]\nodd = broken_plugin:seven", ["odd"], "task 'odd' .*makes no turnwise.benchmarks.Task"),
+        ("[turnloom.views]\nwide = no_such_module:View", VIEW, "view 'wide' .*cannot be loaded: ModuleNotFoundError"),
+        ("[turnloom.views]\nwide = broken_plugin:nothing", VIEW, "is no subclass of turnloom.views.DialogueView"),
+        ("[turnloom.views]\nwide = broken_plugin:Windows", VIEW, r"needs kind: Literal\['wide'\]"),
+        ("[turnloom.views]\nwindows = broken_plugin:Windows", {}, "Turnloom and broken both have the view 'windows'"),
+        ("[turnloom.objectives]\nsteep = broken_plugin:nothing", LOSS, "objective 'steep' .*is no loss"),
+        ("[turnloom.objectives]\nsteep = broken_plugin:loss", LOSS, "options that cannot be understood: .*Undefined"),
+        ("[turnloom.readers]\nodd = broken_plugin:nothing", "odd", "reader 'odd' .*lacks recognise, check, read"),
+        ("[turnloom.readers]\nodd = broken_plugin:csv", "odd", "reader 'odd' .*is no object whose name is 'odd'"),
+        ("[turnloom.readers]\ncsv = broken_plugin:nothing", "csv", "Turnloom and broken both have the reader 'csv'"),
+        ("[turnloom.tasks]\nodd = broken_plugin:nothing", ["odd"], "task 'odd' .*cannot be made without arguments"),
+        ("[turnloom.tasks]\nodd = broken_plugin:seven", ["odd"], "task 'odd' .*makes no turnloom.benchmarks.Task"),
     ],
 )
 def test_a_broken_package_is_named_with_its_mend(
@@ -166,7 +166,7 @@ def test_a_broken_package_is_named_with_its_mend(
     site = tmp_path / "site"
     install(monkeypatch, site, entries, name="broken")
     (site / "broken_plugin.py").write_text(MODULE, encoding="utf-8")
-    with pytest.raises(TurnwiseError, match=problem) as raised:
+    with pytest.raises(TurnloomError, match=problem) as raised:
         ask_for(use)
     assert "\n" not in str(raised.value)
     assert "pip uninstall broken" in raised.value.mend
@@ -174,18 +174,18 @@ def test_a_broken_package_is_named_with_its_mend(
 
 def test_two_packages_with_one_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("first", "second"):
-        install(monkeypatch, tmp_path / name, "[turnwise.tasks]\nsame = anywhere:Task", name=name)
-    with pytest.raises(TurnwiseError, match=r"first and second both have the task 'same'.*rename it in second"):
+        install(monkeypatch, tmp_path / name, "[turnloom.tasks]\nsame = anywhere:Task", name=name)
+    with pytest.raises(TurnloomError, match=r"first and second both have the task 'same'.*rename it in second"):
         tasks_named(["same"])
 
 
 def test_a_broken_package_harms_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entries = (
-        "[turnwise.views]\nwide = nowhere:View\n[turnwise.readers]\nodd = nowhere:R\n[turnwise.tasks]\nodd = nowhere:T"
+        "[turnloom.views]\nwide = nowhere:View\n[turnloom.readers]\nodd = nowhere:R\n[turnloom.tasks]\nodd = nowhere:T"
     )
     install(monkeypatch, tmp_path / "site", entries, name="broken")
     (tmp_path / "chats.csv").write_text("conversation_id,message\n1,hello there\n", encoding="utf-8")
     assert find_logs([str(tmp_path / "chats.csv")])[0].format == "csv"
     assert load_recipe("dse").stages[0].view.model_dump()["kind"] == "consecutive"
-    with pytest.raises(TurnwiseError, match=r"there is no task 'even'.* odd$"):
+    with pytest.raises(TurnloomError, match=r"there is no task 'even'.* odd$"):
         tasks_named(["even"])

@@ -8,11 +8,11 @@ import pkgutil
 
 import pytest
 
-import turnwise
+import turnloom
 
 PUBLIC = {
-    "turnwise": ["__version__", "load"],
-    "turnwise.corpus": [
+    "turnloom": ["__version__", "load"],
+    "turnloom.corpus": [
         "SCHEMA_VERSION",
         "Conversion",
         "Dialogue",
@@ -24,7 +24,7 @@ PUBLIC = {
         "read_manifest",
         "read_table",
     ],
-    "turnwise.benchmarks": [
+    "turnloom.benchmarks": [
         "SUITES",
         "CachedEncoder",
         "Draw",
@@ -39,9 +39,9 @@ PUBLIC = {
         "suite_tasks",
         "tasks_named",
     ],
-    "turnwise.benchmarks.report": ["build_report"],
-    "turnwise.errors": ["TurnwiseError"],
-    "turnwise.intents": [
+    "turnloom.benchmarks.report": ["build_report"],
+    "turnloom.errors": ["TurnloomError"],
+    "turnloom.intents": [
         "OUT_OF_SCOPE",
         "Answer",
         "Candidate",
@@ -56,7 +56,7 @@ PUBLIC = {
         "evaluate",
         "read_messages",
     ],
-    "turnwise.objectives": [
+    "turnloom.objectives": [
         "ContextReplyHeads",
         "Contrast",
         "HardNegativeContrast",
@@ -73,7 +73,7 @@ PUBLIC = {
         "UtteranceManipulation",
         "small_transformer",
     ],
-    "turnwise.replies": [
+    "turnloom.replies": [
         "Conversation",
         "IndexVersion",
         "ReplyIndex",
@@ -82,9 +82,9 @@ PUBLIC = {
         "Suggestion",
         "evaluate_replies",
     ],
-    "turnwise.service": ["ServiceConfig", "config_text", "load_config"],
-    "turnwise.training": ["Recipe", "TrainResult", "load_recipe", "recipe_names", "recipe_text", "train"],
-    "turnwise.views": [
+    "turnloom.service": ["ServiceConfig", "config_text", "load_config"],
+    "turnloom.training": ["Recipe", "TrainResult", "load_recipe", "recipe_names", "recipe_text", "train"],
+    "turnloom.views": [
         "Consecutive",
         "ContextResponse",
         "DialogueView",
@@ -105,7 +105,7 @@ PUBLIC = {
         "read_view_manifest",
         "stream_view",
     ],
-    "turnwise.runtime": [
+    "turnloom.runtime": [
         "Context",
         "Encoder",
         "Scorer",
@@ -115,7 +115,7 @@ PUBLIC = {
         "load_encoder",
     ],
 }
-MODULES = [module.name for module in pkgutil.walk_packages(turnwise.__path__, "turnwise.")]
+MODULES = [module.name for module in pkgutil.walk_packages(turnloom.__path__, "turnloom.")]
 
 
 @pytest.mark.parametrize("module", PUBLIC)

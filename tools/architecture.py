@@ -42,14 +42,14 @@ def contract_layers() -> list[list[str]]:
 
     contracts = api.read_configuration(str(ROOT / "pyproject.toml"))["contracts_options"]
     layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
-    return [re.findall(r"turnwise\.(\w+)", str(layer)) for layer in layers]
+    return [re.findall(r"turnloom\.(\w+)", str(layer)) for layer in layers]
 
 
 def packages(names: set[str]) -> dict[str, Package]:
     """What each package imports of the others, by modules."""
     import grimp
 
-    graph = grimp.build_graph("turnwise", cache_dir=None)
+    graph = grimp.build_graph("turnloom", cache_dir=None)
     modules: Counter[str] = Counter()
     imports: dict[str, Counter[str]] = {name: Counter() for name in names}
     for module in graph.modules:
@@ -94,7 +94,7 @@ def draw() -> str:
         "text{font-family:sans-serif;fill:#263238}.name{font-size:15px;font-weight:bold}.small{font-size:12px}"
         ".end{text-anchor:end}"
     )
-    title = "<title>The layers of Turnwise, and how many modules of each package import which others</title>"
+    title = "<title>The layers of Turnloom, and how many modules of each package import which others</title>"
     opening = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {bottom + 12:.0f}" role="img">'
     return "\n".join([opening, title, f"<style>{style}</style>", arrow, side, *parts, "</svg>"]) + "\n"
 

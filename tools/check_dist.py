@@ -12,11 +12,11 @@ from email.parser import Parser
 from pathlib import Path
 
 NEEDED = (
-    "turnwise/py.typed",
-    "turnwise/corpus/catalog.yaml",
-    "turnwise/recipes/dse.yaml",
-    "turnwise/service/config.yaml",
-    "turnwise/cli/main.py",
+    "turnloom/py.typed",
+    "turnloom/corpus/catalog.yaml",
+    "turnloom/recipes/dse.yaml",
+    "turnloom/service/config.yaml",
+    "turnloom/cli/main.py",
 )
 """Files whose absence a source tree does not show."""
 
@@ -40,7 +40,7 @@ def problems(folder: Path, version: str) -> list[str]:
         wrong.append("the readme is not in the metadata")
     if not any(name.endswith("LICENSE") for name in names):
         wrong.append("the licence is not in the wheel")
-    foreign = [name for name in names if not name.startswith("turnwise")]
+    foreign = [name for name in names if not name.startswith("turnloom")]
     return wrong + [f"{name} does not belong in the wheel" for name in foreign]
 
 

@@ -1,4 +1,4 @@
-"""The licences of what is installed with Turnwise, from the metadata of each package.
+"""The licences of what is installed with Turnloom, from the metadata of each package.
 
 Usage: python -m tools.licences          a table of direct dependencies for docs/dependencies.md
        python -m tools.licences --all    everything that they bring along, one a line

@@ -10,8 +10,8 @@ stop() { echo "not released: $1" >&2; exit 1; }
 [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+((a|b|rc)[0-9]+)?$ ]] || stop "$version is no version; write it as 0.2.0 or 0.2.0rc1"
 [ -z "$go" ] || [ "$go" = --go ] || stop "$go is unknown; the only option is --go"
 [ -z "$(git status --porcelain)" ] || stop "the tree is not clean; commit or stash first"
-said=$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' src/turnwise/__init__.py)
-[ "$said" = "$version" ] || stop "src/turnwise/__init__.py says $said; set __version__ to $version and commit"
+said=$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' src/turnloom/__init__.py)
+[ "$said" = "$version" ] || stop "src/turnloom/__init__.py says $said; set __version__ to $version and commit"
 git rev-parse -q --verify "refs/tags/v$version" >/dev/null && stop "the tag v$version exists already"
 section=$(awk -v head="## [$version]" 'index($0, head) == 1 {on = 1; next} /^## \[/ {on = 0} on' CHANGELOG.md)
 [ -n "${section//[[:space:]]/}" ] || stop "CHANGELOG.md has no section '## [$version]' with something in it"
@@ -32,7 +32,7 @@ python3 -m tools.check_dist "$out/dist" "$version"
 
 if [ "$go" = --go ]; then
   mkdir -p dist && cp "$out"/dist/* dist/
-  git tag -a "v$version" -m "Turnwise $version"
+  git tag -a "v$version" -m "Turnloom $version"
   echo "tagged v$version; the files are in dist/. Next: git push --tags, and upload dist/*"
 else
   echo "ready: nothing was tagged. Next: tools/release.sh $version --go"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import tomllib  # type: ignore[import-not-found,unused-ignore]  # Turnwise itself runs on 3.10, which has none.
+import tomllib  # type: ignore[import-not-found,unused-ignore]  # Turnloom itself runs on 3.10, which has none.
 from packaging.requirements import Requirement
 
 __all__ = ["Wanted", "wanted"]
@@ -30,7 +30,7 @@ class Wanted:
 
 
 def wanted(path: Path = PROJECT) -> Iterator[Wanted]:
-    """Every direct dependency, without Turnwise's own extras."""
+    """Every direct dependency, without Turnloom's own extras."""
     project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
     for extra, lines in {"": project["dependencies"], **project["optional-dependencies"]}.items():
         for found in map(Requirement, lines):

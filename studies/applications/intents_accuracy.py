@@ -6,7 +6,7 @@ exactly 10 % of the in-scope test messages (`*_at_equal_reject`).
 
 SetFit takes minutes for each of its fits: it has the first draw only, beside three of the others.
 
-Usage: TURNWISE_DATA=... python -m studies.applications.intents_accuracy MODEL MINILM [DRAWS [SETFIT_DRAWS]]
+Usage: TURNLOOM_DATA=... python -m studies.applications.intents_accuracy MODEL MINILM [DRAWS [SETFIT_DRAWS]]
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import numpy.typing as npt
 
 from studies.applications.intents_data import SHOTS, cached, intent_set, mean
 from studies.figures import record
-from turnwise.benchmarks.data import Labelled
-from turnwise.intents import IntentClassifier
+from turnloom.benchmarks.data import Labelled
+from turnloom.intents import IntentClassifier
 
 RATE = 0.1
 PAIRS, BATCH = 20_000, 16

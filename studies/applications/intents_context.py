@@ -4,7 +4,7 @@ Examples are user turns of the train split with the turns before them, twenty an
 test split of at most four words that the train split has under two intents or more ("yes", "the first one"), of
 intents that train knows.
 
-Usage: TURNWISE_DATA=... python -m studies.applications.intents_context MODEL [DRAWS]
+Usage: TURNLOOM_DATA=... python -m studies.applications.intents_context MODEL [DRAWS]
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import numpy as np
 
 from studies.applications.intents_data import cached, mean
 from studies.figures import record
-from turnwise.benchmarks.data import split_rows
-from turnwise.intents import IntentClassifier
+from turnloom.benchmarks.data import split_rows
+from turnloom.intents import IntentClassifier
 
 SHOTS, WORDS, TURNS, MOST = 20, 4, 3, 2_000
 Talk = tuple[tuple[str, ...], str]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from turnwise.benchmarks import CachedEncoder
-from turnwise.benchmarks.data import Labelled, label_codes, labelled, only_labels
-from turnwise.benchmarks.tasks.intent_prototypes import draw_supports
-from turnwise.runtime import load_encoder
+from turnloom.benchmarks import CachedEncoder
+from turnloom.benchmarks.data import Labelled, label_codes, labelled, only_labels
+from turnloom.benchmarks.tasks.intent_prototypes import draw_supports
+from turnloom.runtime import load_encoder
 
 CACHE = Path("runs/embeddings")
 FILES = {

@@ -5,7 +5,7 @@ and on the others beside learning everything at once. (2) They are hidden among 
 groups are, and how many of the ten get one. (3) From five examples an intent, 300 more labels: the suggested ones
 beside random ones.
 
-Usage: TURNWISE_DATA=... python -m studies.applications.intents_growth MODEL
+Usage: TURNLOOM_DATA=... python -m studies.applications.intents_growth MODEL
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import numpy as np
 
 from studies.applications.intents_data import SHOTS, IntentSet, cached, intent_set
 from studies.figures import record
-from turnwise.benchmarks.data import Labelled, only_labels
-from turnwise.intents import IntentClassifier
+from turnloom.benchmarks.data import Labelled, only_labels
+from turnloom.intents import IntentClassifier
 
 AWAY, FEW, MORE = 10, 5, 300
 

@@ -6,7 +6,7 @@ examples, over sets and rates; the threshold knows how often intents occur in th
 the figure without that stands beside it. With out-of-scope examples: the share let in, with the interval that the
 classifier itself gives.
 
-Usage: TURNWISE_DATA=... python -m studies.applications.intents_rates MODEL [DRAWS]
+Usage: TURNLOOM_DATA=... python -m studies.applications.intents_rates MODEL [DRAWS]
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 
 from studies.applications.intents_data import DRAWS, FILES, SHOTS, IntentSet, cached, intent_set, mean
 from studies.figures import record
-from turnwise.intents import IntentClassifier, evaluate
+from turnloom.intents import IntentClassifier, evaluate
 
 RATES = (0.05, 0.1, 0.2)
 ACCEPT_RATE = 0.1

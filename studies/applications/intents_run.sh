@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures intents. Needs TURNWISE_DATA; MODEL: the encoder's folder; MODELS: the folder that holds all-MiniLM-L6-v2; and the
+# Measures intents. Needs TURNLOOM_DATA; MODEL: the encoder's folder; MODELS: the folder that holds all-MiniLM-L6-v2; and the
 # extra 'bench' for SetFit. What is measured already is skipped. The speed wants the machine for itself.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

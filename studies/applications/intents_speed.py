@@ -3,7 +3,7 @@
 `fit` of ten examples of each of CLINC150's 150 intents, embeddings cached; and messages answered a second beside the
 bare encoder on the same messages, in turns; the ratio is the median over rounds of both sides.
 
-Usage: TURNWISE_DATA=... python -m studies.applications.intents_speed MODEL
+Usage: TURNLOOM_DATA=... python -m studies.applications.intents_speed MODEL
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from collections.abc import Callable
 
 from studies.applications.intents_data import SHOTS, intent_set
 from studies.figures import record
-from turnwise.benchmarks import CachedEncoder
-from turnwise.intents import IntentClassifier
-from turnwise.runtime import load_encoder
+from turnloom.benchmarks import CachedEncoder
+from turnloom.intents import IntentClassifier
+from turnloom.runtime import load_encoder
 
 ROUNDS, MESSAGES = 9, 1_500
 

@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from turnwise.corpus.engine import daft
-from turnwise.corpus.schema import Dialogue, Turn, dialogues_to_arrow
-from turnwise.corpus.table import MANIFEST, TableWriter
-from turnwise.replies import ReplyOptions
-from turnwise.replies.occurrences import occurrence_rows
-from turnwise.runtime import Context, load_encoder
-from turnwise.runtime.protocols import Vectors
-from turnwise.runtime.vectors import unit_rows
+from turnloom.corpus.engine import daft
+from turnloom.corpus.schema import Dialogue, Turn, dialogues_to_arrow
+from turnloom.corpus.table import MANIFEST, TableWriter
+from turnloom.replies import ReplyOptions
+from turnloom.replies.occurrences import occurrence_rows
+from turnloom.runtime import Context, load_encoder
+from turnloom.runtime.protocols import Vectors
+from turnloom.runtime.vectors import unit_rows
 
 MARK = " copy "
 NOISE = 0.5

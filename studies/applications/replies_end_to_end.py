@@ -3,7 +3,7 @@
 The mode, and how much frequent replies count less, are chosen on the validation splits: what is measured there is kept
 in replies_validation.json, by the encoder's fingerprint, and not measured again. Ten examples are written to a page.
 
-Usage: TURNWISE_DATA=... python -m studies.applications.replies_end_to_end MODEL FOLDER [RERANKER]
+Usage: TURNLOOM_DATA=... python -m studies.applications.replies_end_to_end MODEL FOLDER [RERANKER]
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import sys
 from pathlib import Path
 
 from studies.figures import STUDIES, record
-from turnwise.corpus import convert
-from turnwise.corpus.catalog import get_dataset
-from turnwise.corpus.table import MANIFEST
-from turnwise.replies import ReplyIndex, ReplyOptions, ReplyScores, evaluate_replies
-from turnwise.replies.evaluate import sample_contexts
-from turnwise.runtime import Encoder, Scorer, load_encoder
-from turnwise.runtime.precision import computes_bf16_fast
-from turnwise.runtime.scorer import load_scorer
+from turnloom.corpus import convert
+from turnloom.corpus.catalog import get_dataset
+from turnloom.corpus.table import MANIFEST
+from turnloom.replies import ReplyIndex, ReplyOptions, ReplyScores, evaluate_replies
+from turnloom.replies.evaluate import sample_contexts
+from turnloom.runtime import Encoder, Scorer, load_encoder
+from turnloom.runtime.precision import computes_bf16_fast
+from turnloom.runtime.scorer import load_scorer
 
 SETS = ("sgd", "multiwoz21")
 MODES = ("vector", "text", "hybrid")

@@ -1,9 +1,9 @@
-"""`turnwise replies build` and `add`, killed at random moments and run again.
+"""`turnloom replies build` and `add`, killed at random moments and run again.
 
 Every reply must be there once, with the count of an undisturbed run, and whoever reads meanwhile must see the version
 before, whole.
 
-Usage: TURNWISE_DATA=... python -m studies.applications.replies_kill MODEL
+Usage: TURNLOOM_DATA=... python -m studies.applications.replies_kill MODEL
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections import Counter
 from pathlib import Path
 
 from studies.figures import record
-from turnwise.replies import ReplyIndex
+from turnloom.replies import ReplyIndex
 
 RUNS = 10
 SETS = ("woz20", "casino")
@@ -65,10 +65,10 @@ def main(model: str) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for data in SETS:
-            run(["turnwise", "convert", data, "--split", "train", "--out", str(folder / data)])
+            run(["turnloom", "convert", data, "--split", "train", "--out", str(folder / data)])
 
         def commands(index: Path) -> tuple[list[str], list[str]]:
-            start = ["turnwise", "replies"]
+            start = ["turnloom", "replies"]
             build = [*start, "build", str(folder / SETS[0]), "--model", model, "--out", str(index), "--bf16"]
             add = [*start, "add", str(folder / SETS[1]), "--index", str(index), "--model", model, "--bf16"]
             return build, add

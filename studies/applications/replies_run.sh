@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures reply search. Needs TURNWISE_DATA; MODEL: the encoder's folder; CORPUS: a prepared dialogue table (tier A); perhaps
+# Measures reply search. Needs TURNLOOM_DATA; MODEL: the encoder's folder; CORPUS: a prepared dialogue table (tier A); perhaps
 # RERANKER: a cross-encoder's folder; and about 8 GB in $SCALE_FOLDER, else runs/replies. Skips what is measured already.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

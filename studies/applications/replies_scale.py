@@ -21,9 +21,9 @@ import numpy as np
 from studies.applications.replies_corpus import ASKED, Base, RepeatingEncoder, write_corpus
 from studies.figures import STUDIES, record
 from studies.memory import GIB, kibibytes
-from turnwise.replies import ReplyIndex
-from turnwise.replies.ann import CANDIDATES, exact_neighbours
-from turnwise.runtime.protocols import Vectors
+from turnloom.replies import ReplyIndex
+from turnloom.replies.ann import CANDIDATES, exact_neighbours
+from turnloom.runtime.protocols import Vectors
 
 SIZES = (10_000, 100_000, 1_000_000)
 BASE = 300_000

@@ -9,7 +9,7 @@ import statistics
 from pathlib import Path
 
 from studies.figures import record
-from turnwise.benchmarks import RunResult, read_results
+from turnloom.benchmarks import RunResult, read_results
 
 FOLDER = Path(__file__).parent
 INTENTS = ("clinc150", "banking77", "hwu64", "snips")

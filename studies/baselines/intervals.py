@@ -9,7 +9,7 @@ import numpy as np
 from tests.benchmarks.test_compare import TRUTH, result, simulated, simulated_pair
 
 from studies.figures import record
-from turnwise.benchmarks.compare import compare_runs, task_interval
+from turnloom.benchmarks.compare import compare_runs, task_interval
 
 INTERVALS, COMPARISONS = 4_000, 2_000
 

@@ -17,7 +17,7 @@ from studies.figures import record
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         write_sets(Path(folder))
-        os.environ["TURNWISE_DATA"] = folder
+        os.environ["TURNLOOM_DATA"] = folder
         tasks = known_tasks()
         perfect = sum(abs(score(task, Oracle()) - 100) < 1e-6 for task in tasks)
         guessing = sum(abs(score(task, Constant()) - chance(task)) < 1e-6 for task in tasks)

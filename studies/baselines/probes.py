@@ -1,6 +1,6 @@
 """How long a probe takes when the vectors are there already: the slowest one of the suite.
 
-Usage: TURNWISE_DATA=... python -m studies.baselines.probes MODEL
+Usage: TURNLOOM_DATA=... python -m studies.baselines.probes MODEL
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 from studies.figures import record
-from turnwise.benchmarks import CachedEncoder, run_tasks, suite_tasks
-from turnwise.runtime import load_encoder
+from turnloom.benchmarks import CachedEncoder, run_tasks, suite_tasks
+from turnloom.runtime import load_encoder
 
 
 def main(folder: str) -> None:

@@ -1,6 +1,6 @@
 """Builds the report over all baselines and counts what a browser complains about.
 
-Usage: TURNWISE_DATA=... python -m studies.baselines.report [CACHE]
+Usage: TURNLOOM_DATA=... python -m studies.baselines.report [CACHE]
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 from tests.cli.browser import opened, overflow
 
 from studies.figures import record
-from turnwise.benchmarks.report import build_report
-from turnwise.benchmarks.results import read_runs
+from turnloom.benchmarks.report import build_report
+from turnloom.benchmarks.results import read_runs
 
 FOLDER = Path(__file__).parent
 

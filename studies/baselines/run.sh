@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Measures the baselines that need no training. Needs TURNWISE_DATA, and MODELS: the folder that holds all-MiniLM-L6-v2
+# Measures the baselines that need no training. Needs TURNLOOM_DATA, and MODELS: the folder that holds all-MiniLM-L6-v2
 # and gte-small. Tasks whose result is there are not run again.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=studies/baselines
 mini="$MODELS/all-MiniLM-L6-v2"
-measure() { turnwise evaluate "$1" --suite all --out "$here/$2" --bf16; }
+measure() { turnloom evaluate "$1" --suite all --out "$here/$2" --bf16; }
 measure "$mini" all-MiniLM-L6-v2
 measure bm25 bm25
 measure "static:$mini" static
@@ -20,4 +20,4 @@ have quick_suite_minutes || python -m studies.baselines.speed "$mini"
 have probe_minutes || python -m studies.baselines.probes "$mini"
 have interval_coverage || python -m studies.baselines.intervals
 python -m studies.baselines.report
-turnwise report $(dirname $here/*/results.json) --out docs/baselines.html
+turnloom report $(dirname $here/*/results.json) --out docs/baselines.html

@@ -1,6 +1,6 @@
 """What `evaluate` adds to bare encoding, and what its cache saves.
 
-Usage: TURNWISE_DATA=... python -m studies.baselines.speed MODEL
+Usage: TURNLOOM_DATA=... python -m studies.baselines.speed MODEL
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from studies.figures import record
-from turnwise.benchmarks import CachedEncoder, run_tasks, tasks_named
-from turnwise.runtime.encoder import SentenceTransformerEncoder, Vectors, load_encoder
+from turnloom.benchmarks import CachedEncoder, run_tasks, tasks_named
+from turnloom.runtime.encoder import SentenceTransformerEncoder, Vectors, load_encoder
 
 TASKS = ["intent-1shot-banking77", "select-sgd-next"]
 
@@ -50,7 +50,7 @@ def quick(folder: str) -> None:
     with tempfile.TemporaryDirectory() as name:
         start = time.perf_counter()
         command = [
-            "turnwise",
+            "turnloom",
             "evaluate",
             folder,
             "--suite",

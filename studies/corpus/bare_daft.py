@@ -1,6 +1,6 @@
 """The steps of `prepare` (normalise, exact duplicates, scrub, frequencies) by hand in bare Daft, with its defaults.
 
-No stages, no manifest, no resuming, no content hash: what a person would write once. It shares with Turnwise only what
+No stages, no manifest, no resuming, no content hash: what a person would write once. It shares with Turnloom only what
 is done to a text (normalising and scrubbing), so that both do the same work.
 """
 
@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from daft import DataType, col
 
-from turnwise.corpus.schema import ARROW_SCHEMA
-from turnwise.corpus.scrub import scrub_texts
-from turnwise.corpus.texts import normalise_texts
+from turnloom.corpus.schema import ARROW_SCHEMA
+from turnloom.corpus.scrub import scrub_texts
+from turnloom.corpus.texts import normalise_texts
 
 TURNS = DataType.from_arrow_type(ARROW_SCHEMA.field("turns").type)
 

@@ -1,6 +1,6 @@
 """How long CI takes from nothing, in a fresh clone of what is committed.
 
-Usage: TURNWISE_DATA=... python -m studies.corpus.ci
+Usage: TURNLOOM_DATA=... python -m studies.corpus.ci
 """
 
 from __future__ import annotations

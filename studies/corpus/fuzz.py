@@ -14,7 +14,7 @@ from tests.corpus.mutations import fuzz_files
 from tests.corpus.test_fuzz import read_all
 
 from studies.figures import record
-from turnwise.corpus.readers import READERS
+from turnloom.corpus.readers import READERS
 
 RECORDS = 10_000
 HANG_SECONDS = 60

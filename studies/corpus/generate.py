@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from turnwise.corpus.engine import daft
-from turnwise.corpus.schema import ARROW_SCHEMA
-from turnwise.corpus.table import TableWriter
+from turnloom.corpus.engine import daft
+from turnloom.corpus.schema import ARROW_SCHEMA
+from turnloom.corpus.table import TableWriter
 
 TURNS_PER_DIALOGUE = 37 / 17
 ROWS_AT_A_TIME = 200_000

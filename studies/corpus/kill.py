@@ -1,6 +1,6 @@
-"""`turnwise prepare` killed at random moments: one more run must give the table of an undisturbed one.
+"""`turnloom prepare` killed at random moments: one more run must give the table of an undisturbed one.
 
-Usage: TURNWISE_DATA=... python -m studies.corpus.kill
+Usage: TURNLOOM_DATA=... python -m studies.corpus.kill
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from studies.figures import record
 
 RUNS = 20
-COMMAND = ["turnwise", "prepare", "taskmaster", "woz20", "--split", "train", "--hold-out", "multiwoz21", "--out"]
+COMMAND = ["turnloom", "prepare", "taskmaster", "woz20", "--split", "train", "--hold-out", "multiwoz21", "--out"]
 
 
 def content(out: Path) -> str:

@@ -1,6 +1,6 @@
 """Recall and precision of near-duplicate removal on near duplicates planted among real dialogues.
 
-Usage: TURNWISE_DATA=... python -m studies.corpus.near
+Usage: TURNLOOM_DATA=... python -m studies.corpus.near
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import tempfile
 from pathlib import Path
 
 from studies.figures import record
-from turnwise.corpus import convert, read_table
-from turnwise.corpus.catalog import get_dataset
-from turnwise.corpus.dedup import NearOptions
-from turnwise.corpus.prepare import PrepareOptions, prepare
-from turnwise.corpus.schema import Dialogue, Turn, dialogues_from_arrow
+from turnloom.corpus import convert, read_table
+from turnloom.corpus.catalog import get_dataset
+from turnloom.corpus.dedup import NearOptions
+from turnloom.corpus.prepare import PrepareOptions, prepare
+from turnloom.corpus.schema import Dialogue, Turn, dialogues_from_arrow
 
 SETS = ["self_dialogue", "taskmaster", "sgd"]
 BASE, PLANTED = 20_000, 4_000
@@ -86,9 +86,9 @@ def main() -> None:
 
 def run(rows: list[Dialogue], folder: Path) -> set[str]:
     """The ids of the dialogues that `prepare` keeps."""
-    from turnwise.corpus.engine import daft
-    from turnwise.corpus.schema import dialogues_to_arrow
-    from turnwise.corpus.table import TableWriter
+    from turnloom.corpus.engine import daft
+    from turnloom.corpus.schema import dialogues_to_arrow
+    from turnloom.corpus.table import TableWriter
 
     writer = TableWriter(folder / "mixed")
     writer.write(daft().from_arrow(dialogues_to_arrow(rows)))

@@ -1,6 +1,6 @@
-"""`turnwise prepare` on a local Ray cluster and in process: the same content hash, and the pairs that are left.
+"""`turnloom prepare` on a local Ray cluster and in process: the same content hash, and the pairs that are left.
 
-Usage: TURNWISE_DATA=... python -m studies.corpus.on_ray
+Usage: TURNLOOM_DATA=... python -m studies.corpus.on_ray
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from studies.corpus.sizes import CORPUS
 from studies.figures import record
 
-COMMAND = ["turnwise", "prepare", *CORPUS, "--split", "train", "--hold-out", "dse,diaeval"]
+COMMAND = ["turnloom", "prepare", *CORPUS, "--split", "train", "--hold-out", "dse,diaeval"]
 
 
 def main() -> None:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the corpus layer. Needs TURNWISE_DATA and about 6 GB for the scale study (in $SCALE_FOLDER, else runs/scale).
+# Measures the corpus layer. Needs TURNLOOM_DATA and about 6 GB for the scale study (in $SCALE_FOLDER, else runs/scale).
 # Skips what figures.json already holds; delete a line there to measure it again.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

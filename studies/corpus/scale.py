@@ -24,8 +24,8 @@ COMPARED = 5
 
 
 def _prepare(source: Path, out: Path, near: bool) -> None:
-    from turnwise.corpus.dedup import NearOptions
-    from turnwise.corpus.prepare import PrepareOptions, prepare
+    from turnloom.corpus.dedup import NearOptions
+    from turnloom.corpus.prepare import PrepareOptions, prepare
 
     prepare(source, out, PrepareOptions(near_duplicates=NearOptions() if near else None))
 
@@ -81,7 +81,7 @@ def arm(name: str, measured: Callable[[], dict[str, float]]) -> dict[str, float]
 
 
 def compare(source: Path, out: Path) -> dict[str, float]:
-    """Turnwise, bare Daft and DuckDB in turns, three rounds; the median of each."""
+    """Turnloom, bare Daft and DuckDB in turns, three rounds; the median of each."""
     rounds = [
         {name: run_arm(name, source, out)["seconds"] for name in ("exact", "bare-daft", "duckdb")} for _ in range(3)
     ]

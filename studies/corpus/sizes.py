@@ -1,6 +1,6 @@
 """How large the open-licence training dialogues are, and how uneven the training corpus is.
 
-Usage: TURNWISE_DATA=... python -m studies.corpus.sizes
+Usage: TURNLOOM_DATA=... python -m studies.corpus.sizes
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import tempfile
 from pathlib import Path
 
 from studies.figures import record
-from turnwise.corpus import convert, read_table
-from turnwise.corpus.catalog import get_dataset, training_dialogues
-from turnwise.corpus.statistics import measure
+from turnloom.corpus import convert, read_table
+from turnloom.corpus.catalog import get_dataset, training_dialogues
+from turnloom.corpus.statistics import measure
 
 CORPUS = ["sgd", "multiwoz21", "taskmaster", "self_dialogue", "star", "ubuntu_irc"]
 

@@ -1,4 +1,4 @@
-"""How long `import turnwise` and `turnwise --help` take: the median of nine runs, interpreter start included for help.
+"""How long `import turnloom` and `turnloom --help` take: the median of nine runs, interpreter start included for help.
 
 Usage: python -m studies.corpus.startup
 """
@@ -26,9 +26,9 @@ def median_seconds(command: list[str]) -> float:
 
 def main() -> None:
     bare = median_seconds([sys.executable, "-c", "pass"])
-    importing = median_seconds([sys.executable, "-c", "import turnwise"])
+    importing = median_seconds([sys.executable, "-c", "import turnloom"])
     record(
-        "corpus", {"import_seconds": max(importing - bare, 0.0), "help_seconds": median_seconds(["turnwise", "--help"])}
+        "corpus", {"import_seconds": max(importing - bare, 0.0), "help_seconds": median_seconds(["turnloom", "--help"])}
     )
 
 

@@ -1,6 +1,6 @@
 """What each ingredient of the recipe is worth: one is removed at a time, and validation tells.
 
-Usage: TURNWISE_DATA=... python -m studies.flagship.ablation MODELS [ARM...]
+Usage: TURNLOOM_DATA=... python -m studies.flagship.ablation MODELS [ARM...]
 
 Arms are trained and not measured on test splits; `validation.py` tells.
 """
@@ -39,7 +39,7 @@ def arms() -> list[Arm]:
     runs = [(name, 0, change) for name, change in REMOVED.items()]
     runs += [(f"whole-seed{seed}", seed, {}) for seed in AGAIN]
     return [
-        Arm(name, "turnwise", seed, steps=STEPS, measured=(), changes={**SHORT, **change})
+        Arm(name, "turnloom", seed, steps=STEPS, measured=(), changes={**SHORT, **change})
         for name, seed, change in runs
     ]
 

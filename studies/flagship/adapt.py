@@ -1,9 +1,9 @@
-"""What a team with chat logs gets: a quarter of an hour of `turnwise train turnwise --adapt` on raw support threads.
+"""What a team with chat logs gets: a quarter of an hour of `turnloom train turnloom --adapt` on raw support threads.
 
 The threads of twitter_airlines_twacs that have labels are kept apart: their first messages are the intents to tell
 apart, their turns the replies to find. The rest is learned from, as it is.
 
-Usage: TURNWISE_DATA=... python -m studies.flagship.adapt START FLAGSHIP [MINUTES]
+Usage: TURNLOOM_DATA=... python -m studies.flagship.adapt START FLAGSHIP [MINUTES]
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any
 from studies.figures import record
 from studies.flagship.arms import RESULTS
 from studies.methods.figures import as_used
-from turnwise.benchmarks import read_results
-from turnwise.benchmarks.data import rows
+from turnloom.benchmarks import read_results
+from turnloom.benchmarks.data import rows
 
 WORK = Path("runs/twacs")
 NAME = "twitter_airlines_twacs"
@@ -54,7 +54,7 @@ def prepare() -> None:
 
 
 def run(*words: str) -> None:
-    subprocess.run(["turnwise", *words], check=True)
+    subprocess.run(["turnloom", *words], check=True)
 
 
 def scores(model: str, name: str) -> dict[str, float]:
@@ -84,8 +84,8 @@ def main(start: str, flagship: str, minutes: str = "15") -> None:
     if not (out / "training" / "result.json").exists():
         resume = ["--resume"] if (out / "training").exists() else []
         words = ["--start", flagship, "--out", str(out), "--minutes", minutes, "--set=report_to=none", *resume]
-        run("train", "turnwise", str(WORK / "raw"), "--adapt", *words)
-    for name, model in (("start", start), ("turnwise", flagship), ("adapted", str(out))):
+        run("train", "turnloom", str(WORK / "raw"), "--adapt", *words)
+    for name, model in (("start", start), ("turnloom", flagship), ("adapted", str(out))):
         prefix = "adapted" if name == "adapted" else f"adapted.{name}"
         record("flagship", {f"{prefix}.{figure}": value for figure, value in scores(model, name).items()})
 

@@ -1,6 +1,6 @@
 """The final recipe with three seeds.
 
-Usage: TURNWISE_DATA=... python -m studies.flagship.arms MODELS [ARM...]
+Usage: TURNLOOM_DATA=... python -m studies.flagship.arms MODELS [ARM...]
 
 Rules: the start is all-MiniLM-L6-v2; the data are eleven open sets without what the benchmarks test, and no labels;
 choices are made on validation splits, never on test splits. DSTC11, Bitext and topical_chat are looked at once, with
@@ -22,7 +22,7 @@ SUITES = (("--suite", "dse"), ("--suite", "diaeval"), ("--tasks", "sts-stsb_en,r
 
 def arms() -> list[Arm]:
     """The final recipe with three seeds."""
-    return [Arm(f"final-seed{seed}", "turnwise", seed, minutes=None, measured=SUITES) for seed in SEEDS]
+    return [Arm(f"final-seed{seed}", "turnloom", seed, minutes=None, measured=SUITES) for seed in SEEDS]
 
 
 def main(models: str, *wanted: str) -> None:

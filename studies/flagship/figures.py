@@ -16,7 +16,7 @@ from studies.flagship.arms import RESULTS, SEEDS
 from studies.methods.arms import MATCHING, METHODS
 from studies.methods.figures import all_scores, as_used, method_figures
 from studies.tables import mean_run
-from turnwise.benchmarks import RunResult, read_results
+from turnloom.benchmarks import RunResult, read_results
 
 HELD_OUT = {
     "dstc11_1shot": "intent-1shot-dstc11_intent",
@@ -75,10 +75,10 @@ def main() -> None:
     results = [result for folder in finished if (result := read_results(folder)) is not None]
     if results:
         mean = mean_run(results)
-        figures |= _named("turnwise", all_scores(mean))
-        figures |= _named("heldout.turnwise", held_out_scores(mean))
-        figures["turnwise.seeds"] = len(results)
-        figures["parameters_millions"] = _parameters(STUDIES.parent / "models" / "turnwise-mini") / 1e6
+        figures |= _named("turnloom", all_scores(mean))
+        figures |= _named("heldout.turnloom", held_out_scores(mean))
+        figures["turnloom.seeds"] = len(results)
+        figures["parameters_millions"] = _parameters(STUDIES.parent / "models" / "turnloom-mini") / 1e6
         figures["training_hours"] = statistics.fmean(_minutes(folder) for folder in finished) / 60
     record("flagship", figures)
 

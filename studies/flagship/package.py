@@ -1,6 +1,6 @@
-"""Makes the package `turnwise-mini` of a finished run: half precision, card, notice, and what an installer needs.
+"""Makes the package `turnloom-mini` of a finished run: half precision, card, notice, and what an installer needs.
 
-Usage: python -m studies.flagship.package RUN models/turnwise-mini
+Usage: python -m studies.flagship.package RUN models/turnloom-mini
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file, save_file
 
-NAME, MODULE, VERSION = "turnwise-mini", "turnwise_mini", "0.1.0"
+NAME, MODULE, VERSION = "turnloom-mini", "turnloom_mini", "0.1.0"
 LEFT_OUT = ("training", "__pycache__")
 PROJECT = f"""[build-system]
 requires = ["hatchling>=1.25"]
@@ -27,17 +27,17 @@ license = "Apache-2.0"
 license-files = ["NOTICE"]
 requires-python = ">=3.10"
 
-# `turnwise.load("{NAME}")` finds the model by this.
-[project.entry-points."turnwise.models"]
+# `turnloom.load("{NAME}")` finds the model by this.
+[project.entry-points."turnloom.models"]
 {NAME} = "{MODULE}"
 
 [tool.hatch.build.targets.wheel.force-include]
 "." = "{MODULE}"
 """
-NOTICE = """turnwise-mini
+NOTICE = """turnloom-mini
 
-The weights were trained from all-MiniLM-L6-v2 (Apache-2.0, the sentence-transformers authors) with Turnwise
-(Apache-2.0), recipe `turnwise`, on open conversations without labels. The sources, their licences and how much of each
+The weights were trained from all-MiniLM-L6-v2 (Apache-2.0, the sentence-transformers authors) with Turnloom
+(Apache-2.0), recipe `turnloom`, on open conversations without labels. The sources, their licences and how much of each
 was used stand in README.md, "Training"; those under CC BY and CC BY-SA want to be named:
 
 """

@@ -13,7 +13,7 @@ from studies.flagship.figures import HELD_OUT
 from studies.methods.arms import METHODS
 from studies.methods.figures import as_used, finished_seeds
 from studies.tables import ROWS, Rows, differences_table, mean_run, put_tables, scores_table
-from turnwise.benchmarks import RunResult, read_results
+from turnloom.benchmarks import RunResult, read_results
 
 PAGE = Path("docs/results.md")
 BASELINES = {"start": "all-MiniLM-L6-v2", "gte-small": "gte-small"}
@@ -27,7 +27,7 @@ ALL_ROWS: Rows = {
 
 def runs() -> dict[str, list[RunResult]]:
     """The seeds of the flagship first, then of what it is compared with."""
-    folders = {"turnwise": [RESULTS / f"final-seed{seed}" for seed in SEEDS]}
+    folders = {"turnloom": [RESULTS / f"final-seed{seed}" for seed in SEEDS]}
     folders |= {name: [STUDIES / "baselines" / folder] for name, folder in BASELINES.items()}
     folders |= {method: finished_seeds(method) for method in METHODS}
     found = {name: [run for seed in seeds if (run := read_results(seed))] for name, seeds in folders.items()}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The flagship from nothing: corpus, three seeds, ablation, held-out sets, adaptation, tables. Needs TURNWISE_DATA and MODELS (the folder
+# The flagship from nothing: corpus, three seeds, ablation, held-out sets, adaptation, tables. Needs TURNLOOM_DATA and MODELS (the folder
 # that holds all-MiniLM-L6-v2). What is there is skipped; an arm that was interrupted goes on.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -9,11 +9,11 @@ next="select-topical_chat-next,select-topical_chat-next-heads"
 bash studies/tier_a.sh
 python -m studies.flagship.arms "$MODELS"
 python -m studies.flagship.ablation "$MODELS"
-turnwise evaluate "$MODELS/all-MiniLM-L6-v2" --tasks "$held,$next" --out "$results/start" --bf16
+turnloom evaluate "$MODELS/all-MiniLM-L6-v2" --tasks "$held,$next" --out "$results/start" --bf16
 for seed in 0 1 2; do
-  turnwise evaluate "runs/flagship/final-seed$seed" --tasks "$held,$next" --out "$results/final-seed$seed" --bf16
+  turnloom evaluate "runs/flagship/final-seed$seed" --tasks "$held,$next" --out "$results/final-seed$seed" --bf16
 done
-python -m studies.flagship.package runs/flagship/final-seed0 models/turnwise-mini
-python -m studies.flagship.adapt "$MODELS/all-MiniLM-L6-v2" models/turnwise-mini
+python -m studies.flagship.package runs/flagship/final-seed0 models/turnloom-mini
+python -m studies.flagship.adapt "$MODELS/all-MiniLM-L6-v2" models/turnloom-mini
 python -m studies.flagship.figures
 python -m studies.flagship.page

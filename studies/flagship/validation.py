@@ -4,7 +4,7 @@ Intents of four sets, twenty draws; the messages to tell apart are a validation 
 2,000 training messages that no example is drawn from. STS-B is its dev split. Next turns, after one turn and after
 three, are asked of models that have heads.
 
-Usage: TURNWISE_DATA=... python -m studies.flagship.validation MODEL...
+Usage: TURNLOOM_DATA=... python -m studies.flagship.validation MODEL...
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from functools import partial
 from pathlib import Path
 
 from studies.flagship.arms import RESULTS
-from turnwise.benchmarks import CachedEncoder
-from turnwise.benchmarks.data import Labelled, Pool, labelled
-from turnwise.benchmarks.task import Task
-from turnwise.benchmarks.tasks.intent_prototypes import IntentPrototypes
-from turnwise.benchmarks.tasks.response_selection import ResponseSelection
-from turnwise.benchmarks.tasks.similarity import SentenceSimilarity
-from turnwise.benchmarks.validation import DIALOGUES, sampled_replies
-from turnwise.runtime import load_encoder
-from turnwise.runtime.precision import computes_bf16_fast
+from turnloom.benchmarks import CachedEncoder
+from turnloom.benchmarks.data import Labelled, Pool, labelled
+from turnloom.benchmarks.task import Task
+from turnloom.benchmarks.tasks.intent_prototypes import IntentPrototypes
+from turnloom.benchmarks.tasks.response_selection import ResponseSelection
+from turnloom.benchmarks.tasks.similarity import SentenceSimilarity
+from turnloom.benchmarks.validation import DIALOGUES, sampled_replies
+from turnloom.runtime import load_encoder
+from turnloom.runtime.precision import computes_bf16_fast
 
 VALIDATION = {"clinc150": "val", "hwu64": "valid", "snips": "valid", "banking77": None}
 CARVED, MESSAGES, DRAWS = 2_000, 1_500, 20

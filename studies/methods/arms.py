@@ -1,6 +1,6 @@
 """The methods side by side: the same start, the same conversations, the same time.
 
-Usage: TURNWISE_DATA=... python -m studies.methods.arms MODELS [ARM...]
+Usage: TURNLOOM_DATA=... python -m studies.methods.arms MODELS [ARM...]
 
 MODELS is the folder of all-MiniLM-L6-v2.
 """

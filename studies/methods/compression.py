@@ -1,6 +1,6 @@
 """Semantic compression: the weight of templates from the validation split, then one look at the test split.
 
-Usage: TURNWISE_DATA=... python -m studies.methods.compression MODEL PIPELINE
+Usage: TURNLOOM_DATA=... python -m studies.methods.compression MODEL PIPELINE
 
 Nearest neighbours (k = 1) over the train split, for SNIPS and ATIS, with templates from a tagger as in use, and with
 annotated ones.
@@ -14,12 +14,12 @@ import numpy as np
 from sentence_transformers import SentenceTransformer
 
 from studies.figures import record
-from turnwise.benchmarks.data import rows
-from turnwise.corpus.tagging import Tagged, Tagger, read_bio, spacy_tagger
-from turnwise.runtime import SemanticCompression, choose_weight
-from turnwise.runtime.compression import mixed
-from turnwise.runtime.protocols import Vectors
-from turnwise.views.templates import templater
+from turnloom.benchmarks.data import rows
+from turnloom.corpus.tagging import Tagged, Tagger, read_bio, spacy_tagger
+from turnloom.runtime import SemanticCompression, choose_weight
+from turnloom.runtime.compression import mixed
+from turnloom.runtime.protocols import Vectors
+from turnloom.views.templates import templater
 
 SPLITS = ("train", "valid", "test")
 

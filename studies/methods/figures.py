@@ -14,7 +14,7 @@ from studies.baselines.figures import scores_of
 from studies.figures import record
 from studies.methods.arms import MATCHING, METHODS, MINUTES, RAW, RESULTS, SEEDS, TEMPLATES
 from studies.tables import mean_run
-from turnwise.benchmarks import RunResult, read_results
+from turnloom.benchmarks import RunResult, read_results
 
 HEADS = "-heads"
 

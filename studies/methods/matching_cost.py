@@ -16,12 +16,12 @@ from typing import Any
 import torch
 
 from studies.figures import record
-from turnwise.objectives import MatchingGuided, NTXent
-from turnwise.runtime.context_format import ContextFormat
-from turnwise.training import load_recipe
-from turnwise.training.start import load_start
-from turnwise.training.texts import ToText
-from turnwise.views import Consecutive, Matching, build_view, load_view
+from turnloom.objectives import MatchingGuided, NTXent
+from turnloom.runtime.context_format import ContextFormat
+from turnloom.training import load_recipe
+from turnloom.training.start import load_start
+from turnloom.training.texts import ToText
+from turnloom.views import Consecutive, Matching, build_view, load_view
 
 STEPS, WARM, BATCH, LENGTH = 12, 2, {"matching": 32, "plain": 128}, 32
 

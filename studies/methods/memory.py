@@ -17,7 +17,7 @@ import torch
 
 from studies.figures import record
 from studies.memory import GIB, kibibytes
-from turnwise.objectives import HardNegativeContrast, small_transformer
+from turnloom.objectives import HardNegativeContrast, small_transformer
 
 LENGTH, MINI_BATCH = 32, 64
 

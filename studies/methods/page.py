@@ -11,7 +11,7 @@ from studies.figures import STUDIES
 from studies.methods.arms import MATCHING, METHODS, TEMPLATES
 from studies.methods.figures import as_used, finished_seeds
 from studies.tables import ROWS, Rows, differences_table, put_tables, scores_table
-from turnwise.benchmarks import RunResult, read_results
+from turnloom.benchmarks import RunResult, read_results
 
 PAGE = Path(__file__).parent / "README.md"
 GUIDE = Path("docs/methods.md")

@@ -25,7 +25,7 @@ def main() -> None:
     import matplotlib as mpl
 
     mpl.use("svg")
-    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "turnwise", "font.size": 9})
+    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "turnloom", "font.size": 9})
     import matplotlib.pyplot as plt
 
     figures: dict[str, float] = json.loads(FIGURES.read_text())

@@ -34,7 +34,7 @@ def command(recipe: str, start: Path, table: Path, out: Path) -> list[str]:
         "evaluate_every": 0,
         "save_every": 5,
     }
-    words = [sys.executable, "-m", "turnwise.cli.main", "train", recipe, str(table), "--start", str(start)]
+    words = [sys.executable, "-m", "turnloom.cli.main", "train", recipe, str(table), "--start", str(start)]
     return [
         *words,
         "--out",

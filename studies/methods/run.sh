@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures training and the methods. Needs TURNWISE_DATA, and MODELS: the folder that holds all-MiniLM-L6-v2 and a spaCy
+# Measures training and the methods. Needs TURNLOOM_DATA, and MODELS: the folder that holds all-MiniLM-L6-v2 and a spaCy
 # pipeline. What is measured already is skipped; an arm that was interrupted goes on. The arms want the machine for themselves.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -18,9 +18,9 @@ import torch
 
 from studies.figures import record
 from studies.pace import ROWS, step_times
-from turnwise.training import load_recipe
-from turnwise.training.start import load_start
-from turnwise.views import build_view, load_view
+from turnloom.training import load_recipe
+from turnloom.training.start import load_start
+from turnloom.views import build_view, load_view
 
 STEPS, ROUNDS, BATCH = 15, 3, 128
 

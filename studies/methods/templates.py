@@ -1,6 +1,6 @@
 """Templates of SNIPS and ATIS (annotated) and CLINC150 (tagged), beside TaDSE's Table 1; and the table to train on.
 
-Usage: TURNWISE_DATA=... python -m studies.methods.templates PIPELINE OUT
+Usage: TURNLOOM_DATA=... python -m studies.methods.templates PIPELINE OUT
 
 PIPELINE is the folder of a spaCy pipeline, OUT the folder of the table of all three for the arms.
 """
@@ -12,10 +12,10 @@ import tempfile
 from pathlib import Path
 
 from studies.figures import record
-from turnwise.corpus import read_table
-from turnwise.corpus.slot_table import slot_table
-from turnwise.corpus.tagging import Tagger, spacy_tagger
-from turnwise.views.template_rows import find_templates
+from turnloom.corpus import read_table
+from turnloom.corpus.slot_table import slot_table
+from turnloom.corpus.tagging import Tagger, spacy_tagger
+from turnloom.views.template_rows import find_templates
 
 SETS = {"snips": 5, "atis": 2, "clinc150": 5}
 """How many values a slot has in the paper."""

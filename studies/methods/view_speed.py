@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from studies.figures import record
-from turnwise.corpus import read_table
-from turnwise.corpus.statistics import count_pairs
-from turnwise.views import Consecutive, Windows, build_view, load_view, stream_view
+from turnloom.corpus import read_table
+from turnloom.corpus.statistics import count_pairs
+from turnloom.views import Consecutive, Windows, build_view, load_view, stream_view
 
 BATCH = 128
 

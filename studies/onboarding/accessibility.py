@@ -1,4 +1,4 @@
-"""The pages that Turnwise makes, checked with axe-core in a real browser, at desk and phone width.
+"""The pages that Turnloom makes, checked with axe-core in a real browser, at desk and phone width.
 
 Usage: python -m studies.onboarding.accessibility
 

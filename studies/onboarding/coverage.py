@@ -1,6 +1,6 @@
 """How many of the lines the fast tests run: reads what pytest-cov wrote.
 
-Usage: pytest --cov=turnwise --cov-report=json:coverage.json
+Usage: pytest --cov=turnloom --cov-report=json:coverage.json
        python -m studies.onboarding.coverage coverage.json
 """
 

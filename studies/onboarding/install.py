@@ -1,4 +1,4 @@
-"""What `pip install turnwise` costs, and what each extra adds.
+"""What `pip install turnloom` costs, and what each extra adds.
 
 Usage: python -m studies.onboarding.install
 
@@ -63,7 +63,7 @@ def main() -> None:
         empty = plain.megabytes()
         seconds = plain.install()
         base = plain.megabytes()
-        found = {"turnwise": {"seconds": round(seconds, 1), "megabytes": base - empty}}
+        found = {"turnloom": {"seconds": round(seconds, 1), "megabytes": base - empty}}
         for extra in EXTRAS:
             more = plain.copy(Path(folder) / extra)
             seconds = more.install(f"[{extra}]")
@@ -71,7 +71,7 @@ def main() -> None:
             print(extra, found[extra], flush=True)
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(found, indent=1) + "\n")
-    cost = found["turnwise"]
+    cost = found["turnloom"]
     record("onboarding", {"install_seconds": cost["seconds"], "install_megabytes": cost["megabytes"]})
 
 

@@ -12,7 +12,7 @@ from studies.figures import record
 
 def main() -> None:
     good = 0
-    with tempfile.TemporaryDirectory(prefix="turnwise-") as folder:
+    with tempfile.TemporaryDirectory(prefix="turnloom-") as folder:
         world = write_world(Path(folder))
         for mistake in MISTAKES:
             code, said = answer(mistake, world)

@@ -23,8 +23,8 @@ from studies.onboarding.code_blocks import ROOT
 
 RESULTS = Path(__file__).parent / "results" / "mutants.json"
 FILES = {
-    "src/turnwise/objectives/contrast.py": ["tests/objectives/test_values.py", "tests/objectives/test_properties.py"],
-    "src/turnwise/benchmarks/metrics.py": ["tests/benchmarks/test_metrics.py"],
+    "src/turnloom/objectives/contrast.py": ["tests/objectives/test_values.py", "tests/objectives/test_properties.py"],
+    "src/turnloom/benchmarks/metrics.py": ["tests/benchmarks/test_metrics.py"],
 }
 SETTINGS = """
 [tool.pytest.ini_options]

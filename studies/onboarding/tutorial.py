@@ -58,10 +58,10 @@ class Newcomer:
             self.timed("python", ["python", "-c", body])
         elif block.kind == "console":
             for command in commands(block):
-                if command.text.startswith("turnwise serve service.yaml") and "--check" not in command.text:
+                if command.text.startswith("turnloom serve service.yaml") and "--check" not in command.text:
                     self.serve(command.text)
                 elif command.text.startswith("pip install "):
-                    self.installed.install(command.text.partition("turnwise")[2].strip("'"))
+                    self.installed.install(command.text.partition("turnloom")[2].strip("'"))
                 else:
                     self.timed(command.text, ["bash", "-euo", "pipefail", "-c", command.text])
 

@@ -1,6 +1,6 @@
 """Response selection alone and with UMS, side by side: the same start, the same conversations, the same time.
 
-Usage: TURNWISE_DATA=... python -m studies.reranker.arms MODELS [ARM...]
+Usage: TURNLOOM_DATA=... python -m studies.reranker.arms MODELS [ARM...]
 
 MODELS is the folder of all-MiniLM-L6-v2. The checkpoint of an arm is chosen on the validation splits; the suite `ums`
 then measures it on the test splits. Subsets of tasks are trained and not measured: the last point of each one's curve

@@ -13,7 +13,7 @@ import statistics
 from studies.arms import curve_of, is_done
 from studies.figures import record
 from studies.reranker.arms import MAIN, RESULTS, SUBSETS
-from turnwise.benchmarks import RunResult, read_results
+from turnloom.benchmarks import RunResult, read_results
 
 SETS = ("ubuntu_irc", "sgd", "multiwoz21")
 SCORES = {

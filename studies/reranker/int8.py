@@ -1,6 +1,6 @@
 """What int8 gains and what it costs: both sides in one run, in turns, on the same texts.
 
-Usage: TURNWISE_DATA=... python -m studies.reranker.int8 ENCODER RERANKER
+Usage: TURNLOOM_DATA=... python -m studies.reranker.int8 ENCODER RERANKER
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from studies.figures import record
-from turnwise.benchmarks import CachedEncoder, run_tasks, suite_tasks, tasks_named
-from turnwise.benchmarks.tasks.reranking import dialogue_turns
-from turnwise.runtime.encoder import load_encoder
-from turnwise.runtime.export import export_model
-from turnwise.runtime.scorer import load_scorer
+from turnloom.benchmarks import CachedEncoder, run_tasks, suite_tasks, tasks_named
+from turnloom.benchmarks.tasks.reranking import dialogue_turns
+from turnloom.runtime.encoder import load_encoder
+from turnloom.runtime.export import export_model
+from turnloom.runtime.scorer import load_scorer
 
 RUNS = Path("runs/reranker")
 RESULTS = Path(__file__).parent / "results"

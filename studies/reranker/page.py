@@ -13,13 +13,13 @@ from studies.reranker.arms import MAIN, RESULTS, SUBSETS
 from studies.reranker.figures import SETS, finished, scores_of, validation_of
 from studies.reranker.retrieval import SETS as RETRIEVED
 from studies.tables import Rows, differences_table, put_tables, scores_table
-from turnwise.benchmarks import RunResult, read_results
+from turnloom.benchmarks import RunResult, read_results
 
 PAGE = Path(__file__).parent / "README.md"
 STAGES = {
-    "retrieve": "turnwise-mini",
+    "retrieve": "turnloom-mini",
     "bm25": "BM25",
-    "retrieve_new": "turnwise-mini, what was said left out",
+    "retrieve_new": "turnloom-mini, what was said left out",
     "bm25_new": "BM25, what was said left out",
 }
 TITLES = {"rerank-{}": "R10@1", "rerank-{}-adversarial": "R10@1, a turn planted"}

@@ -1,6 +1,6 @@
 """Two pictures: the states of marks as t-SNE sees them (UMS, Figure 4), and the adversarial score over training time.
 
-Usage: TURNWISE_DATA=... python -m studies.reranker.plots RERANKER
+Usage: TURNLOOM_DATA=... python -m studies.reranker.plots RERANKER
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import torch
 
 from studies.arms import curve_of
 from studies.reranker.arms import MAIN, RESULTS
-from turnwise.benchmarks.tasks.reranking import dialogue_turns
-from turnwise.objectives.manipulation import padded, scores_and_states
-from turnwise.runtime.scorer import CrossEncoderScorer, load_scorer
-from turnwise.views.manipulations import MARKS, MarkedInput, Marker, Task, manipulate
+from turnloom.benchmarks.tasks.reranking import dialogue_turns
+from turnloom.objectives.manipulation import padded, scores_and_states
+from turnloom.runtime.scorer import CrossEncoderScorer, load_scorer
+from turnloom.views.manipulations import MARKS, MarkedInput, Marker, Task, manipulate
 
 SETS = ("ubuntu_irc", "sgd", "multiwoz21")
 DIALOGUES, AT_A_TIME = 150, 16

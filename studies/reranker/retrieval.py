@@ -1,9 +1,9 @@
 """Whether re-ranking improves retrieval: the true reply among all replies of a split.
 
-Usage: TURNWISE_DATA=... python -m studies.reranker.retrieval ENCODER RERANKER...
+Usage: TURNLOOM_DATA=... python -m studies.reranker.retrieval ENCODER RERANKER...
 
 A first stage (the encoder, or BM25) finds 50 of all distinct replies; a re-ranker orders these anew, by its own scores
-or by both stages' (`turnwise.replies.rerank.blend`). Top-1 in percent, 1,000 contexts of SGD test and of MultiWOZ test
+or by both stages' (`turnloom.replies.rerank.blend`). Top-1 in percent, 1,000 contexts of SGD test and of MultiWOZ test
 each. How much a re-ranker counts, and whose figures are recorded, is chosen on the validation splits; what is measured
 there is kept in retrieval-validation.json, by the models' fingerprints.
 """
@@ -22,14 +22,14 @@ from typing import Any
 import numpy as np
 
 from studies.figures import record
-from turnwise.benchmarks.cache import Floats
-from turnwise.benchmarks.metrics import cosine_similarity, expected_top_k
-from turnwise.benchmarks.tasks.reranking import dialogue_turns
-from turnwise.replies.rerank import blend
-from turnwise.runtime.bm25 import BM25
-from turnwise.runtime.encoder import Encoder, Scorer, load_encoder
-from turnwise.runtime.precision import computes_bf16_fast
-from turnwise.runtime.scorer import load_scorer
+from turnloom.benchmarks.cache import Floats
+from turnloom.benchmarks.metrics import cosine_similarity, expected_top_k
+from turnloom.benchmarks.tasks.reranking import dialogue_turns
+from turnloom.replies.rerank import blend
+from turnloom.runtime.bm25 import BM25
+from turnloom.runtime.encoder import Encoder, Scorer, load_encoder
+from turnloom.runtime.precision import computes_bf16_fast
+from turnloom.runtime.scorer import load_scorer
 
 SETS, STAGES = ("sgd", "multiwoz21"), ("retrieve", "bm25", "retrieve_new", "bm25_new")
 """With `_new`, replies that repeat a turn of the context are left out: nearest to a turn is the turn itself."""

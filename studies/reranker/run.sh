@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the re-ranker. Needs TURNWISE_DATA, MODELS (the folder that holds all-MiniLM-L6-v2) and ENCODER (the folder of the
+# Measures the re-ranker. Needs TURNLOOM_DATA, MODELS (the folder that holds all-MiniLM-L6-v2) and ENCODER (the folder of the
 # encoder that retrieves). What is measured already is skipped; an arm that was interrupted goes on. All of it wants the machine
 # for itself.
 set -euo pipefail

@@ -48,12 +48,12 @@ def main() -> None:
     given = parser.parse_args()
     prepare(given.work, given.model, None)
     cores = len(os.sched_getaffinity(0))
-    found: dict[str, list[float]] = {"turnwise": [], "infinity_emb": []}
+    found: dict[str, list[float]] = {"turnloom": [], "infinity_emb": []}
     with infinity(given.infinity, given.start) as theirs, service(given.work, workers=cores) as (ours, _):
         for address in (ours, theirs):
             generate(address, 8, 4)  # Warm.
         for _ in range(ROUNDS):
-            for name, address in (("turnwise", ours), ("infinity_emb", theirs)):
+            for name, address in (("turnloom", ours), ("infinity_emb", theirs)):
                 run = generate(address, 8, SECONDS)
                 assert set(run["statuses"]) == {"200"}, run["statuses"]
                 found[name].append(8 * run["requests_per_second"])

@@ -57,12 +57,12 @@ def dialogues(count: int, first: int = 0) -> list[dict[str, Any]]:
 
 def prepare(folder: Path, model: Path, reranker: Path | None) -> None:
     """Links to the models, intents and a reply index that fit them."""
-    from turnwise.corpus.engine import daft
-    from turnwise.corpus.schema import Dialogue, Turn, dialogues_to_arrow
-    from turnwise.corpus.table import TableWriter
-    from turnwise.intents import IntentClassifier
-    from turnwise.replies import ReplyIndex
-    from turnwise.runtime import load_encoder
+    from turnloom.corpus.engine import daft
+    from turnloom.corpus.schema import Dialogue, Turn, dialogues_to_arrow
+    from turnloom.corpus.table import TableWriter
+    from turnloom.intents import IntentClassifier
+    from turnloom.replies import ReplyIndex
+    from turnloom.runtime import load_encoder
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, target in (("model", model), ("reranker", reranker)):
@@ -85,7 +85,7 @@ def prepare(folder: Path, model: Path, reranker: Path | None) -> None:
 
 def write_config(folder: Path, **changes: Any) -> tuple[Path, str]:
     """A configuration, and the address that it serves on."""
-    from turnwise.service.keys import hashed
+    from turnloom.service.keys import hashed
 
     port = free_port()
     scopes = ["embeddings", "rerank", "intents", "intents:write", "replies", "replies:write", "metrics", "admin"]
@@ -128,7 +128,7 @@ def service(folder: Path, **changes: Any) -> Iterator[tuple[str, psutil.Process]
     """A service of its own processes; its address and its first process."""
     config, address = write_config(folder, **changes)
     with (folder / "log").open("ab") as log:
-        command = [sys.executable, "-m", "turnwise.cli.main", "serve", str(config)]
+        command = [sys.executable, "-m", "turnloom.cli.main", "serve", str(config)]
         process = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, stdout=log, stderr=log)
     try:
         wait_ready(address)

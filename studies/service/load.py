@@ -28,7 +28,7 @@ ROUNDS = 5
 
 def bare(folder: str, seconds: float, ready: Any, results: Any) -> None:
     """Texts a second without a service: tokenizing and the graph, texts of like length together."""
-    from turnwise.runtime.onnx_backend import OnnxEncoder
+    from turnloom.runtime.onnx_backend import OnnxEncoder
 
     encoder = OnnxEncoder(Path(folder), threads=1)
     texts = sorted(TEXTS, key=len)

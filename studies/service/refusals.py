@@ -14,7 +14,7 @@ import httpx
 
 from studies.figures import record
 from studies.service.lab import ADMIN, prepare, save, service
-from turnwise.service.keys import hashed
+from turnloom.service.keys import hashed
 
 EMBED = {"model": "model", "input": "hello"}
 ROUTES: list[tuple[str, str, Any, str]] = [

@@ -38,7 +38,7 @@ from studies.service.lab import (
     wait_ready,
     workers,
 )
-from turnwise.replies.rerank import RERANKED
+from turnloom.replies.rerank import RERANKED
 
 CLIENTS, BURST = 4, 10
 KNOWN = range(1_000_000, 1_000_500)
@@ -49,8 +49,8 @@ class Truth:
     """What must be answered, by direct calls made before."""
 
     def __init__(self, folder: Path, texts: list[str]) -> None:
-        from turnwise.runtime import load_encoder
-        from turnwise.runtime.scorer import load_scorer
+        from turnloom.runtime import load_encoder
+        from turnloom.runtime.scorer import load_scorer
 
         encoder = load_encoder(folder / "model")
         self.vectors = {

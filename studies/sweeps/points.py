@@ -1,6 +1,6 @@
 """The points of the sweeps: ten minutes of training each, two seeds, one thing changed at a time.
 
-Usage: TURNWISE_DATA=... python -m studies.sweeps.points MODELS [POINT...]
+Usage: TURNLOOM_DATA=... python -m studies.sweeps.points MODELS [POINT...]
 
 A point's name says what it is; `questions.py` says which points answer which question.
 """

@@ -20,7 +20,7 @@ from studies.baselines.figures import scores_of
 from studies.figures import record
 from studies.sweeps.points import POINTS, RESULTS, SEEDS
 from studies.tables import put_tables
-from turnwise.benchmarks import read_results
+from turnloom.benchmarks import read_results
 
 HERE = Path(__file__).parent
 Score = Callable[[str], list[float]]
@@ -183,7 +183,7 @@ def plot(found: list[dict[str, Any]]) -> None:
     import matplotlib as mpl
 
     mpl.use("svg")
-    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "turnwise"})
+    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "turnloom"})
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(8, 0.4 * len(found) + 1))

@@ -12,20 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from turnwise.benchmarks import CachedEncoder, Task, suite_tasks
-from turnwise.benchmarks.actions import action_splits
-from turnwise.benchmarks.data import split_pool
-from turnwise.benchmarks.metrics import average_precision
-from turnwise.benchmarks.tasks.action_prediction import ActionPrediction
-from turnwise.benchmarks.tasks.dialogue_inference import DialogueInference
-from turnwise.benchmarks.tasks.intent_knn import IntentNeighbours
-from turnwise.benchmarks.tasks.intent_prototypes import IntentPrototypes
-from turnwise.benchmarks.tasks.out_of_scope import OutOfScope
-from turnwise.benchmarks.tasks.reranking import Reranking
-from turnwise.benchmarks.tasks.response_selection import ResponseSelection
-from turnwise.benchmarks.tasks.retrieval import SemanticRetrieval, retrieval_queries
-from turnwise.benchmarks.tasks.similarity import SentenceSimilarity
-from turnwise.runtime.encoder import ObjectEncoder
+from turnloom.benchmarks import CachedEncoder, Task, suite_tasks
+from turnloom.benchmarks.actions import action_splits
+from turnloom.benchmarks.data import split_pool
+from turnloom.benchmarks.metrics import average_precision
+from turnloom.benchmarks.tasks.action_prediction import ActionPrediction
+from turnloom.benchmarks.tasks.dialogue_inference import DialogueInference
+from turnloom.benchmarks.tasks.intent_knn import IntentNeighbours
+from turnloom.benchmarks.tasks.intent_prototypes import IntentPrototypes
+from turnloom.benchmarks.tasks.out_of_scope import OutOfScope
+from turnloom.benchmarks.tasks.reranking import Reranking
+from turnloom.benchmarks.tasks.response_selection import ResponseSelection
+from turnloom.benchmarks.tasks.retrieval import SemanticRetrieval, retrieval_queries
+from turnloom.benchmarks.tasks.similarity import SentenceSimilarity
+from turnloom.runtime.encoder import ObjectEncoder
 
 CLASSES, DIMENSIONS = 8, 512
 

@@ -12,9 +12,9 @@ import pytest
 
 from tests.benchmarks.known_answers import write_sets
 from tests.runtime.test_encoder import tiny_model
-from turnwise.benchmarks import suite_tasks
-from turnwise.benchmarks.baselines import baseline, lexical_tasks, training_texts
-from turnwise.errors import TurnwiseError
+from turnloom.benchmarks import suite_tasks
+from turnloom.benchmarks.baselines import baseline, lexical_tasks, training_texts
+from turnloom.errors import TurnloomError
 
 TEXTS = ["hello there", "my card is lost", "yes please help"]
 
@@ -38,11 +38,11 @@ def _training_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "sgd" / "train.jsonl.gz"
     path.parent.mkdir()
     path.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
-    monkeypatch.setenv("TURNWISE_DATA", str(tmp_path))
+    monkeypatch.setenv("TURNLOOM_DATA", str(tmp_path))
 
 
 def test_static_words_are_a_mean_of_rows(folder: Path) -> None:
-    from turnwise.runtime.encoder import SentenceTransformerEncoder, load_encoder
+    from turnloom.runtime.encoder import SentenceTransformerEncoder, load_encoder
 
     own = load_encoder(folder)
     assert isinstance(own, SentenceTransformerEncoder)
@@ -54,7 +54,7 @@ def test_static_words_are_a_mean_of_rows(folder: Path) -> None:
 
 
 def test_poolings(folder: Path) -> None:
-    from turnwise.runtime import load_encoder
+    from turnloom.runtime import load_encoder
 
     assert baseline("mean", folder).encode(TEXTS) == pytest.approx(load_encoder(folder).encode(TEXTS), abs=1e-5)
     cls = baseline("cls", folder)
@@ -75,15 +75,15 @@ def test_rare_words_weigh_more_in_tfidf() -> None:
 
 
 def test_what_is_no_baseline_is_said(folder: Path) -> None:
-    with pytest.raises(TurnwiseError, match="static:FOLDER"):
+    with pytest.raises(TurnloomError, match="static:FOLDER"):
         baseline("static", None)
-    with pytest.raises(TurnwiseError, match="no baseline 'magic'"):
+    with pytest.raises(TurnloomError, match="no baseline 'magic'"):
         baseline("magic", folder)
 
 
 def test_bm25_finds_shared_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_sets(tmp_path / "sets")
-    monkeypatch.setenv("TURNWISE_DATA", str(tmp_path / "sets"))
+    monkeypatch.setenv("TURNLOOM_DATA", str(tmp_path / "sets"))
     tasks = {task.info.name: task for task in lexical_tasks(suite_tasks("all"))}
     assert len(tasks) == 15
     # A question and its answer share their key, and nothing else is shared by so few.

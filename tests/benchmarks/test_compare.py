@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from turnwise.benchmarks import RunResult, TaskInfo, TaskResult, compare
-from turnwise.benchmarks.compare import compare_runs, holm, mean_intervals, shared_tasks, task_interval
-from turnwise.benchmarks.results import read_runs
-from turnwise.errors import TurnwiseError
+from turnloom.benchmarks import RunResult, TaskInfo, TaskResult, compare
+from turnloom.benchmarks.compare import compare_runs, holm, mean_intervals, shared_tasks, task_interval
+from turnloom.benchmarks.results import read_runs
+from turnloom.errors import TurnloomError
 
 TRUTH = 60.0
 FAMILIES = ("intent", "out-of-scope", "response selection", "similarity")
@@ -149,7 +149,7 @@ def test_what_is_not_compared() -> None:
     assert shared_tasks([first, first]) == ["task0"]
     same = compare_runs(first, first)
     assert same.tasks["task0"].verdict("a", "a") == "no clear difference"
-    with pytest.raises(TurnwiseError, match="no task in common"):
+    with pytest.raises(TurnloomError, match="no task in common"):
         compare_runs(first, run("b", failed))
 
 
@@ -174,5 +174,5 @@ def test_runs_are_read_by_name_and_a_missing_one_is_named(tmp_path: Path) -> Non
         run(model).save(tmp_path / name)
     found = read_runs([tmp_path / name for name in ("one", "two", "three")])
     assert list(found) == ["a", str(tmp_path / "two"), str(tmp_path / "three")]
-    with pytest.raises(TurnwiseError, match=r"nowhere has no results\.json"):
+    with pytest.raises(TurnloomError, match=r"nowhere has no results\.json"):
         read_runs([tmp_path / "nowhere"])

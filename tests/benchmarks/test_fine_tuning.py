@@ -18,14 +18,14 @@ import torch
 
 from tests.benchmarks.known_answers import CLASSES, Constant, Oracle, write_sets
 from tests.runtime.test_encoder import tiny_model
-from turnwise.benchmarks import CachedEncoder, run_tasks, suite_tasks, tasks_named
-from turnwise.benchmarks.fine_tune import FineTuning, Places, draw_few_shot, fine_tune, trainable_copy
-from turnwise.benchmarks.fine_tune_objectives import LabelObjective, simclr_loss
-from turnwise.benchmarks.task import Task
-from turnwise.benchmarks.tasks.fine_tuning import ActionFineTuning, IntentFineTuning, SelectionFineTuning
-from turnwise.benchmarks.tasks.intent_prototypes import IntentPrototypes
-from turnwise.runtime import load_encoder
-from turnwise.runtime.encoder import ObjectEncoder
+from turnloom.benchmarks import CachedEncoder, run_tasks, suite_tasks, tasks_named
+from turnloom.benchmarks.fine_tune import FineTuning, Places, draw_few_shot, fine_tune, trainable_copy
+from turnloom.benchmarks.fine_tune_objectives import LabelObjective, simclr_loss
+from turnloom.benchmarks.task import Task
+from turnloom.benchmarks.tasks.fine_tuning import ActionFineTuning, IntentFineTuning, SelectionFineTuning
+from turnloom.benchmarks.tasks.intent_prototypes import IntentPrototypes
+from turnloom.runtime import load_encoder
+from turnloom.runtime.encoder import ObjectEncoder
 
 SHORT = FineTuning(epochs=20, batch_size=16, evaluate_every=10, patience=3)
 TASKS: list[Task] = [
@@ -91,7 +91,7 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _whole(sets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TURNWISE_DATA", str(sets / "whole"))
+    monkeypatch.setenv("TURNLOOM_DATA", str(sets / "whole"))
 
 
 def _score(task: Task, model: Any, draws: int = 2) -> float:
@@ -125,7 +125,7 @@ def test_a_constant_scores_chance(task: Task, chance: float) -> None:
     ids=NAMES,
 )
 def test_torn_apart_data_scores_chance(task: Task, chance: float, sets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TURNWISE_DATA", str(sets / "shuffled"))
+    monkeypatch.setenv("TURNLOOM_DATA", str(sets / "shuffled"))
     assert _score(task, Oracle()) == pytest.approx(chance, abs=8)
 
 
@@ -152,7 +152,7 @@ def test_nothing_of_the_test_is_seen_before_training_is_over(task: Task) -> None
 def test_other_test_labels_change_nothing_in_training(task: Task, sets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     models = []
     for name in ("whole", "shuffled"):
-        monkeypatch.setenv("TURNWISE_DATA", str(sets / name))
+        monkeypatch.setenv("TURNLOOM_DATA", str(sets / name))
         models.append(Trainable(Oracle()))
         task.evaluate(CachedEncoder(models[-1]), 1, 0)
     first, second = (model.copies[0] for model in models)

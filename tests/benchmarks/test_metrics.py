@@ -12,8 +12,8 @@ from scipy import stats
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 from sklearn.metrics.pairwise import cosine_similarity as sklearn_cosine
 
-from turnwise.benchmarks import metrics
-from turnwise.benchmarks.task import Draw, leave_out_credits
+from turnloom.benchmarks import metrics
+from turnloom.benchmarks.task import Draw, leave_out_credits
 
 SCORES = st.lists(st.integers(0, 3), min_size=2, max_size=6)
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.runtime.test_encoder import WORDS, tiny_model
-from turnwise.benchmarks import CachedEncoder
-from turnwise.benchmarks.mteb_tasks import mteb_similarity_task
-from turnwise.benchmarks.tasks.similarity import SentenceSimilarity
-from turnwise.errors import TurnwiseError
-from turnwise.runtime import load_encoder
+from turnloom.benchmarks import CachedEncoder
+from turnloom.benchmarks.mteb_tasks import mteb_similarity_task
+from turnloom.benchmarks.tasks.similarity import SentenceSimilarity
+from turnloom.errors import TurnloomError
+from turnloom.runtime import load_encoder
 
 
 @pytest.mark.filterwarnings("ignore")  # MTEB warns about missing model cards.
@@ -28,7 +28,7 @@ def test_similarity_by_mteb_is_similarity_here(tmp_path: Path, monkeypatch: pyte
     path = tmp_path / "stsb_en" / "test.jsonl.gz"
     path.parent.mkdir()
     path.write_bytes(gzip.compress("".join(json.dumps(pair) + "\n" for pair in pairs).encode()))
-    monkeypatch.setenv("TURNWISE_DATA", str(tmp_path))
+    monkeypatch.setenv("TURNLOOM_DATA", str(tmp_path))
     tiny_model.folder = tmp_path  # type: ignore[attr-defined]
     model = tiny_model()
     ours = SentenceSimilarity("stsb_en", "test").evaluate(CachedEncoder(load_encoder(model)), 1, 0)[0]
@@ -40,5 +40,5 @@ def test_similarity_by_mteb_is_similarity_here(tmp_path: Path, monkeypatch: pyte
 
 def test_a_missing_extra_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mteb.abstasks.sts", None)
-    with pytest.raises(TurnwiseError, match=r"pip install 'turnwise\[bench\]'"):
+    with pytest.raises(TurnloomError, match=r"pip install 'turnloom\[bench\]'"):
         mteb_similarity_task()

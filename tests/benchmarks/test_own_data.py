@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks.known_answers import Oracle, score
-from turnwise.benchmarks.baselines import lexical_tasks
-from turnwise.benchmarks.own_data import intent_tasks, read_labelled_messages, reply_tasks
-from turnwise.corpus import convert, find_logs
-from turnwise.errors import TurnwiseError
+from turnloom.benchmarks.baselines import lexical_tasks
+from turnloom.benchmarks.own_data import intent_tasks, read_labelled_messages, reply_tasks
+from turnloom.corpus import convert, find_logs
+from turnloom.errors import TurnloomError
 
 
 def write_csv(path: Path, rows: list[tuple[str, ...]], columns: tuple[str, ...] = ("text", "label")) -> Path:
@@ -54,21 +54,21 @@ def test_no_stranger_needs_to_be_in_the_validation_part(tmp_path: Path) -> None:
 
 
 def test_mistakes_name_the_line(tmp_path: Path) -> None:
-    with pytest.raises(TurnwiseError, match=r"mine\.csv, line 3: no label"):
+    with pytest.raises(TurnloomError, match=r"mine\.csv, line 3: no label"):
         intent_tasks(write_csv(tmp_path / "mine.csv", [("a", "b"), ("c", "")]))
-    with pytest.raises(TurnwiseError, match=r"mine\.csv, line 2: no text"):
+    with pytest.raises(TurnloomError, match=r"mine\.csv, line 2: no text"):
         intent_tasks(write_csv(tmp_path / "mine.csv", [("a", "b")], ("message", "label")))
-    with pytest.raises(TurnwiseError, match=r"2 distinct messages"):
+    with pytest.raises(TurnloomError, match=r"2 distinct messages"):
         intent_tasks(write_csv(tmp_path / "mine.csv", [("a", "b"), ("c", "d")]))
-    with pytest.raises(TurnwiseError, match="1 intents"):
+    with pytest.raises(TurnloomError, match="1 intents"):
         intent_tasks(write_csv(tmp_path / "mine.csv", [(f"text {n}", "same") for n in range(50)]))
-    with pytest.raises(TurnwiseError, match="is no file"):
+    with pytest.raises(TurnloomError, match="is no file"):
         intent_tasks(tmp_path / "nothing.csv")
     (tmp_path / "latin.csv").write_bytes("text,label\ncafé,b\n".encode("latin-1"))
-    with pytest.raises(TurnwiseError, match=r"latin\.csv is not UTF-8"):
+    with pytest.raises(TurnloomError, match=r"latin\.csv is not UTF-8"):
         intent_tasks(tmp_path / "latin.csv")
     (tmp_path / "mine.jsonl").write_text(json.dumps({"text": "a", "label": "b"}) + "\n\n[1]\n")
-    with pytest.raises(TurnwiseError, match=r"mine\.jsonl, line 3: no JSON object"):
+    with pytest.raises(TurnloomError, match=r"mine\.jsonl, line 3: no JSON object"):
         intent_tasks(tmp_path / "mine.jsonl")
 
 
@@ -86,5 +86,5 @@ def test_replies_of_a_dialogue_table(tmp_path: Path) -> None:
     assert by_words.scores["top1"] == pytest.approx(100)  # Replies name the key of their dialogue.
     (tmp_path / "few.jsonl").write_text(json.dumps(dialogues[0]) + "\n")
     convert(find_logs([str(tmp_path / "few.jsonl")]), tmp_path / "few")
-    with pytest.raises(TurnwiseError, match="fewer than 100 replies"):
+    with pytest.raises(TurnloomError, match="fewer than 100 replies"):
         reply_tasks(tmp_path / "few")

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from turnwise.benchmarks.actions import ActionExamples, ActionTurn, action_examples
-from turnwise.benchmarks.metrics import f1_scores
-from turnwise.benchmarks.probe import GRID, ProbeData, choose_setting, fit_probe
-from turnwise.benchmarks.probe_formats import read_decode, read_dstc2, read_gsim
-from turnwise.errors import TurnwiseError
+from turnloom.benchmarks.actions import ActionExamples, ActionTurn, action_examples
+from turnloom.benchmarks.metrics import f1_scores
+from turnloom.benchmarks.probe import GRID, ProbeData, choose_setting, fit_probe
+from turnloom.benchmarks.probe_formats import read_decode, read_dstc2, read_gsim
+from turnloom.errors import TurnloomError
 
 
 def micro(outputs: np.ndarray, targets: np.ndarray) -> float:
@@ -107,7 +107,7 @@ def test_dstc2(tmp_path: Path) -> None:
     assert written.contexts == [("Hello.", "cheap"), ("cheap", "What food?", "thai")]
     assert written.labels == [frozenset({"request"}), frozenset({"bye"})]
     listed.write_text("Mar13/call-2\n")
-    with pytest.raises(TurnwiseError, match=r"call-2/log\.json is missing"):
+    with pytest.raises(TurnloomError, match=r"call-2/log\.json is missing"):
         read_dstc2(tmp_path / "data", listed)
 
 
@@ -124,7 +124,7 @@ def test_gsim(tmp_path: Path) -> None:
     found = read_gsim(tmp_path / "train.json")
     assert found == ActionExamples([("two tickets",)], [frozenset({"REQUEST"})])
     (tmp_path / "cut.json").write_text('[{"turns": \n')
-    with pytest.raises(TurnwiseError, match=r"cut\.json, line 2"):
+    with pytest.raises(TurnloomError, match=r"cut\.json, line 2"):
         read_gsim(tmp_path / "cut.json")
 
 
@@ -132,7 +132,7 @@ def test_decode(tmp_path: Path) -> None:
     row = {"record_id": "1", "turns": [{"agent_id": 0, "text": "I like tea"}, {"agent_id": 0, "text": "I hate tea"}]}
     path = tmp_path / "dev.jsonl"
     path.write_text(json.dumps({**row, "is_contradiction": True}) + "\n" + json.dumps(row) + "\n")
-    with pytest.raises(TurnwiseError, match=r"dev\.jsonl, line 2: not an example of DECODE"):
+    with pytest.raises(TurnloomError, match=r"dev\.jsonl, line 2: not an example of DECODE"):
         read_decode(path)
     path.write_text(json.dumps({**row, "is_contradiction": True}) + "\n")
     found = read_decode(path)

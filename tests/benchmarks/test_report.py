@@ -10,16 +10,16 @@ import pytest
 
 from tests.benchmarks.known_answers import Oracle, write_sets
 from tests.benchmarks.test_compare import FAMILIES, result, run, simulated
-from turnwise.benchmarks import CachedEncoder, RunResult, run_tasks, tasks_named
-from turnwise.benchmarks.cache import read_vectors
-from turnwise.benchmarks.report import build_report, maps
-from turnwise.benchmarks.report.confusion import Confusion
-from turnwise.benchmarks.report.drawing import Cloud, cloud_map, heat_map, labelled_points
-from turnwise.benchmarks.report.published import PublishedTable, published_tables
-from turnwise.benchmarks.report.standing import find_standing
-from turnwise.benchmarks.report.tables import leaderboard, standing_in_words, task_tables
-from turnwise.benchmarks.suites import suite_tasks
-from turnwise.runtime.encoder import ObjectEncoder
+from turnloom.benchmarks import CachedEncoder, RunResult, run_tasks, tasks_named
+from turnloom.benchmarks.cache import read_vectors
+from turnloom.benchmarks.report import build_report, maps
+from turnloom.benchmarks.report.confusion import Confusion
+from turnloom.benchmarks.report.drawing import Cloud, cloud_map, heat_map, labelled_points
+from turnloom.benchmarks.report.published import PublishedTable, published_tables
+from turnloom.benchmarks.report.standing import find_standing
+from turnloom.benchmarks.report.tables import leaderboard, standing_in_words, task_tables
+from turnloom.benchmarks.suites import suite_tasks
+from turnloom.runtime.encoder import ObjectEncoder
 
 TASKS = ["intent-1shot-banking77", "intent-5shot-banking77", "oos-1shot-clinc150", "select-amazon_qa"]
 
@@ -41,7 +41,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[dict[st
     write_sets(folder / "sets")
     tasks = tasks_named([*TASKS, "geometry-clinc150"])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TURNWISE_DATA", str(folder / "sets"))
+        patch.setenv("TURNLOOM_DATA", str(folder / "sets"))
         runs = {
             model.name: run_tasks(
                 CachedEncoder(ObjectEncoder(model), folder / "cache"), tasks, folder / model.name, draws=3
@@ -80,8 +80,8 @@ def test_missing_vectors_and_sets_are_said(
 ) -> None:
     page = build_report(measured[0], tmp_path / "empty")
     for task in ("oos-1shot-clinc150", "select-amazon_qa", "intent-5shot-banking77"):
-        assert f"turnwise evaluate MODEL --tasks {task} --cache {tmp_path}/empty" in page
-    monkeypatch.setenv("TURNWISE_DATA", str(tmp_path / "nowhere"))
+        assert f"turnloom evaluate MODEL --tasks {task} --cache {tmp_path}/empty" in page
+    monkeypatch.setenv("TURNLOOM_DATA", str(tmp_path / "nowhere"))
     assert "Not drawn. clinc150 is not in" in build_report(*measured)
 
 

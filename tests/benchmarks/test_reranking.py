@@ -10,11 +10,11 @@ import numpy.typing as npt
 import pytest
 
 from tests.benchmarks.known_answers import OracleScorer, write_sets
-from turnwise.benchmarks import CachedEncoder, run_tasks
-from turnwise.benchmarks.baselines import BM25Scorer, lexical_tasks
-from turnwise.benchmarks.suites import suite_tasks
-from turnwise.benchmarks.tasks.reranking import Reranking, form_scores, reranking_examples
-from turnwise.runtime import Context
+from turnloom.benchmarks import CachedEncoder, run_tasks
+from turnloom.benchmarks.baselines import BM25Scorer, lexical_tasks
+from turnloom.benchmarks.suites import suite_tasks
+from turnloom.benchmarks.tasks.reranking import Reranking, form_scores, reranking_examples
+from turnloom.runtime import Context
 
 DIALOGUES = [
     [("a", f"hello {n}"), ("b", "yes"), ("a", f"question {n}"), ("b", "yes" if n % 3 else f"answer {n}")]
@@ -64,7 +64,7 @@ class CountingScorer(OracleScorer):
 
 def test_both_forms_of_a_context_are_scored_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_sets(tmp_path / "sets")
-    monkeypatch.setenv("TURNWISE_DATA", str(tmp_path / "sets"))
+    monkeypatch.setenv("TURNLOOM_DATA", str(tmp_path / "sets"))
     scorer = CountingScorer()
     encoder = CachedEncoder(scorer)
     plain = Reranking("sgd").evaluate(encoder, 1, 0)[0]
@@ -75,7 +75,7 @@ def test_both_forms_of_a_context_are_scored_at_once(tmp_path: Path, monkeypatch:
 
 def test_a_scorer_is_measured_on_what_it_can_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_sets(tmp_path / "sets")
-    monkeypatch.setenv("TURNWISE_DATA", str(tmp_path / "sets"))
+    monkeypatch.setenv("TURNLOOM_DATA", str(tmp_path / "sets"))
     result = run_tasks(CachedEncoder(OracleScorer()), [*suite_tasks("quick"), Reranking("sgd")], tmp_path / "out")
     assert list(result.tasks) == ["rerank-sgd"]
     assert result.tasks["rerank-sgd"].mean("map") == pytest.approx(100)

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 from tests.benchmarks.known_answers import Oracle, write_sets
-from turnwise.benchmarks import CachedEncoder, read_results, run_tasks, suite_tasks, tasks_named
-from turnwise.benchmarks.data import labelled
-from turnwise.benchmarks.task import Draws, Task
-from turnwise.benchmarks.tasks.geometry import Geometry
-from turnwise.benchmarks.tasks.intent_prototypes import IntentPrototypes
-from turnwise.benchmarks.tasks.out_of_scope import OutOfScope
-from turnwise.benchmarks.tasks.response_selection import Selection, blocks, selection_scores
-from turnwise.corpus.holdout import SUITES as HELD_OUT
-from turnwise.errors import TurnwiseError
-from turnwise.runtime.bm25 import BM25
-from turnwise.runtime.encoder import ObjectEncoder
+from turnloom.benchmarks import CachedEncoder, read_results, run_tasks, suite_tasks, tasks_named
+from turnloom.benchmarks.data import labelled
+from turnloom.benchmarks.task import Draws, Task
+from turnloom.benchmarks.tasks.geometry import Geometry
+from turnloom.benchmarks.tasks.intent_prototypes import IntentPrototypes
+from turnloom.benchmarks.tasks.out_of_scope import OutOfScope
+from turnloom.benchmarks.tasks.response_selection import Selection, blocks, selection_scores
+from turnloom.corpus.holdout import SUITES as HELD_OUT
+from turnloom.errors import TurnloomError
+from turnloom.runtime.bm25 import BM25
+from turnloom.runtime.encoder import ObjectEncoder
 
 
 class Counting(Oracle):
@@ -40,7 +40,7 @@ class Failing(Geometry):
 @pytest.fixture(autouse=True)
 def _sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_sets(tmp_path / "sets")
-    monkeypatch.setenv("TURNWISE_DATA", str(tmp_path / "sets"))
+    monkeypatch.setenv("TURNLOOM_DATA", str(tmp_path / "sets"))
 
 
 def test_texts_are_encoded_once_and_kept(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_failing_task_does_not_lose_the_others_and_a_run_resumes(tmp_path: Pat
     assert started == ["geometry-clinc150"]
     other = ObjectEncoder(model)
     other.fingerprint = "another"
-    with pytest.raises(TurnwiseError, match="results of another model"):
+    with pytest.raises(TurnloomError, match="results of another model"):
         run_tasks(CachedEncoder(other), tasks, tmp_path / "out")
 
 
@@ -112,7 +112,7 @@ class Spying(Oracle):
 
 
 def _thresholds(task: OutOfScope, model: Any, monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    import turnwise.benchmarks.tasks.out_of_scope as module
+    import turnloom.benchmarks.tasks.out_of_scope as module
 
     seen: list[float] = []
     rates = module._rates
@@ -174,7 +174,7 @@ def test_suites_and_what_is_held_out_for_them_agree() -> None:
         assert {task.info.dataset for task in suite_tasks(suite)} == set(HELD_OUT[suite])
     names = [task.info.name for task in suite_tasks("all")]
     assert len(names) == len(set(names))
-    with pytest.raises(TurnwiseError, match="no suite 'nothing'"):
+    with pytest.raises(TurnloomError, match="no suite 'nothing'"):
         suite_tasks("nothing")
-    with pytest.raises(TurnwiseError, match="no task 'nothing'"):
+    with pytest.raises(TurnloomError, match="no task 'nothing'"):
         tasks_named(["nothing"])

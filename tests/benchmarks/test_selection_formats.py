@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from tests.benchmarks.known_answers import Constant, Oracle
-from turnwise.benchmarks import CachedEncoder
-from turnwise.benchmarks.candidates import Candidates, candidate_outputs, candidate_scores
-from turnwise.benchmarks.selection_formats import read_dstc7, read_labelled_lines
-from turnwise.errors import TurnwiseError
-from turnwise.runtime.encoder import ObjectEncoder
+from turnloom.benchmarks import CachedEncoder
+from turnloom.benchmarks.candidates import Candidates, candidate_outputs, candidate_scores
+from turnloom.benchmarks.selection_formats import read_dstc7, read_labelled_lines
+from turnloom.errors import TurnloomError
+from turnloom.runtime.encoder import ObjectEncoder
 
 
 def scores_of(model: Any, examples: Sequence[Candidates]) -> dict[str, float]:
@@ -32,7 +32,7 @@ def test_dstc7(tmp_path: Path) -> None:
     assert scores_of(Oracle(), [found])["top1"] == pytest.approx(100)
     assert scores_of(Constant(), [found])["top10"] == pytest.approx(10)
     (tmp_path / "other.json").write_text('[{"messages-so-far": []}]')
-    with pytest.raises(TurnwiseError, match="example 0 has no 'options-for-next'"):
+    with pytest.raises(TurnloomError, match="example 0 has no 'options-for-next'"):
         list(read_dstc7(tmp_path / "other.json"))
 
 
@@ -54,7 +54,7 @@ def test_labelled_lines(tmp_path: Path) -> None:
     assert scores == pytest.approx({"top1": 100, "top3": 100, "top10": 100, "p_at_1": 100, "map": 100, "mrr": 100})
     assert scores_of(Constant(), found)["top1"] == pytest.approx(50)
     (tmp_path / "bad.txt").write_text("2\ta\tb\n")
-    with pytest.raises(TurnwiseError, match=r"bad\.txt, line 1"):
+    with pytest.raises(TurnloomError, match=r"bad\.txt, line 1"):
         list(read_labelled_lines(tmp_path / "bad.txt"))
 
 

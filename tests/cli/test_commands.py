@@ -13,13 +13,13 @@ import pytest
 import typer.main
 
 from tests.corpus.formats import json_lines, sample, turns_record
-from turnwise.cli.console import parse_mapping
-from turnwise.cli.main import app, main
-from turnwise.errors import TurnwiseError
+from turnloom.cli.console import parse_mapping
+from turnloom.cli.main import app, main
+from turnloom.errors import TurnloomError
 
 
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[int, str, str]:
-    monkeypatch.setattr(sys, "argv", ["turnwise", *arguments])
+    monkeypatch.setattr(sys, "argv", ["turnloom", *arguments])
     with pytest.raises(SystemExit) as stop:
         main()
     captured = capsys.readouterr()
@@ -41,7 +41,7 @@ def test_convert_then_inspect(
     assert "turns, because its records have 'turns' with 'text'" in out
     assert "20 records accepted, 1 rejected, 21 in all." in out
     assert "20 dialogues with 40 turns" in out
-    assert "Next: turnwise inspect" in out
+    assert "Next: turnloom inspect" in out
     page, numbers = tmp_path / "page.html", tmp_path / "numbers.json"
     code, out, _ = run(
         capsys, monkeypatch, "inspect", str(tmp_path / "corpus"), "--html", str(page), "--json", str(numbers)
@@ -70,7 +70,7 @@ def test_templates_are_built_and_shown(
     code, out, _ = run(capsys, monkeypatch, "templates", "build", str(tmp_path / "said.jsonl"), "--out", slots)
     assert code == 0
     assert "2 slots with 4 values; 2 templates of 4 utterances become 4 utterances, 2.0 a template" in out
-    assert "Next: turnwise train tadse" in out
+    assert "Next: turnloom train tadse" in out
     code, out, _ = run(capsys, monkeypatch, "templates", "inspect", slots, "--top-k", "1", "--samples", "9")
     assert code == 0
     assert "noisy: 100% of what fills 'team' fills other slots too" in out
@@ -94,7 +94,7 @@ def test_prepare_says_what_each_step_did(
 
 
 def test_data_commands(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("TURNWISE_DATA", str(tmp_path))
+    monkeypatch.setenv("TURNLOOM_DATA", str(tmp_path))
     (tmp_path / "sgd").mkdir()
     code, out, _ = run(capsys, monkeypatch, "data", "list", "--task", "corpus", "--use", "open")
     assert code == 0
@@ -129,7 +129,7 @@ def test_data_commands(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.M
         (["evaluate", "{tmp}"], "holds no model. Mend: give the folder of a SentenceTransformer"),
         (["evaluate", "{tmp}", "--suite", "everything"], "there is no suite 'everything'. Mend: choose one of dse"),
         (["evaluate", "static"], "the baseline 'static' stands on a model. Mend: write it as static:FOLDER"),
-        (["data", "info", "nothing"], "'turnwise data list' shows all names"),
+        (["data", "info", "nothing"], "'turnloom data list' shows all names"),
         (["data", "list", "--task", "cooking"], "no set matches"),
         (["data", "fetch", "dailydialog"], "add --accept-noncommercial"),
         (["data", "path", "sgd", "--split", "valid"], "sgd has no split 'valid'. Mend: it has train, dev, test, all"),
@@ -156,7 +156,7 @@ def test_mistakes_are_one_line_with_the_mend(
 def test_mapping() -> None:
     assert parse_mapping("dialogue_id=conv, text=body") == {"dialogue_id": "conv", "text": "body"}
     assert parse_mapping(None) == {}
-    with pytest.raises(TurnwiseError):
+    with pytest.raises(TurnloomError):
         parse_mapping("text=")
 
 
@@ -174,11 +174,11 @@ def best_of(command: list[str], tries: int = 3) -> float:
 
 def test_importing_is_quick() -> None:
     bare = best_of([sys.executable, "-c", "pass"])
-    assert best_of([sys.executable, "-c", "import turnwise"]) - bare < 0.3
+    assert best_of([sys.executable, "-c", "import turnloom"]) - bare < 0.3
 
 
 def test_help_is_quick() -> None:
-    assert best_of([sys.executable, "-m", "turnwise.cli.main", "--help"]) < 1.0
+    assert best_of([sys.executable, "-m", "turnloom.cli.main", "--help"]) < 1.0
 
 
 def every_command() -> list[list[str]]:
@@ -197,13 +197,13 @@ def test_every_command_has_help_with_an_example(
 ) -> None:
     code, out, _ = run(capsys, monkeypatch, *command, "--help")
     assert code == 0
-    assert f"turnwise {' '.join(command)} " in out
+    assert f"turnloom {' '.join(command)} " in out
     assert "Example" in out
 
 
 def test_heavy_packages_are_not_loaded_for_help() -> None:
     script = (
-        "import sys; import turnwise.cli.main; print([m for m in ('daft', 'torch', 'pyarrow') if m in sys.modules])"
+        "import sys; import turnloom.cli.main; print([m for m in ('daft', 'torch', 'pyarrow') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "[]"

@@ -1,4 +1,4 @@
-"""The page of `turnwise inspect` in a real browser."""
+"""The page of `turnloom inspect` in a real browser."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.browser import opened, overflow, serious_violations
 from tests.corpus.test_statistics import corpus, measured
-from turnwise.corpus.inspect_page import inspect_page
+from turnloom.corpus.inspect_page import inspect_page
 
 
 @pytest.mark.slow

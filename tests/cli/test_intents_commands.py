@@ -1,4 +1,4 @@
-"""`turnwise intents` and `turnwise embed` on a tiny model, in pipes and with mistakes."""
+"""`turnloom intents` and `turnloom embed` on a tiny model, in pipes and with mistakes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.test_commands import run
 from tests.intents.guide_model import write_model
-from turnwise.runtime import load_encoder
+from turnloom.runtime import load_encoder
 
 Captured = pytest.CaptureFixture[str]
 WORDS = {
@@ -51,7 +51,7 @@ def fitted(capsys: Captured, monkeypatch: pytest.MonkeyPatch, model: Path, examp
     assert code == 0
     assert "2 intents with 5 to 5 examples, 10 in all" in text
     assert "in-scope messages turned away:" in text
-    assert f"Next: turnwise intents predict {out} MESSAGES" in text
+    assert f"Next: turnloom intents predict {out} MESSAGES" in text
     return out
 
 
@@ -127,7 +127,7 @@ def test_embed_gives_the_models_vectors(
         ),
         (
             ["intents", "predict", "{tmp}", "{examples}"],
-            "holds no intents. Mend: make them with 'turnwise intents fit'",
+            "holds no intents. Mend: make them with 'turnloom intents fit'",
         ),
         (["embed", "{model}", "{examples}", "--view", "side"], "there is no view 'side'. Mend: choose one of text"),
         (["embed", "{model}", "{examples}", "--out", "{tmp}/v.npy"], "is neither .parquet nor .jsonl"),

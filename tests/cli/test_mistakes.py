@@ -16,17 +16,17 @@ from unittest import mock
 import pytest
 
 from tests.training.toy import conversations, write_start, write_table
-from turnwise.cli.main import main
+from turnloom.cli.main import main
 
 NOBODY = 65534
 QUIET = "HF_HUB_DISABLE_PROGRESS_BARS"
 """Set for the tests, since other modules have imported transformers long before; the command line sets it itself."""
 LIMITED = """
 import contextlib, io, os, resource, sys, tempfile
-from turnwise.cli.main import main
+from turnloom.cli.main import main
 
 def run(*arguments):
-    sys.argv = ["turnwise", *arguments]
+    sys.argv = ["turnloom", *arguments]
     main()
 
 quota, user, *arguments = int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:]
@@ -83,7 +83,7 @@ MISTAKES = [
     ),
     Mistake("a misspelt command", "trian dse corpus --out {out}", "No such command 'trian'"),
     Mistake("a misspelt option", "convert chats.csv --outt {out}", "No such option"),
-    Mistake("a forgotten option", "convert chats.csv", "Missing option '--out'. Mend: see turnwise convert --help"),
+    Mistake("a forgotten option", "convert chats.csv", "Missing option '--out'. Mend: see turnloom convert --help"),
     Mistake(
         "a number that is none",
         "train dse corpus --start model --out {out} --minutes ten",
@@ -104,7 +104,7 @@ MISTAKES = [
     Mistake(
         "logs where a table belongs",
         "train dse chats.csv --start model --out {out}",
-        "chats.csv is not a folder. Mend: make a table with: turnwise convert",
+        "chats.csv is not a folder. Mend: make a table with: turnloom convert",
     ),
     Mistake("a misspelt recipe", "train dze corpus --start model --out {out}", "did you mean dse"),
     Mistake("a recipe that is no YAML", "train broken.yaml corpus --start model --out {out}", "broken.yaml is no YAML"),
@@ -138,15 +138,15 @@ MISTAKES = [
     Mistake(
         "a reply index without LanceDB",
         "replies build corpus --model model --out {out}",
-        "'turnwise[replies]'",
+        "'turnloom[replies]'",
         "lancedb",
     ),
-    Mistake("a service without FastAPI", "serve service.yaml", "pip install 'turnwise[serve]'", "fastapi"),
-    Mistake("an export without ONNX", "export model --out {out}", "pip install 'turnwise[onnx]'", "onnx"),
+    Mistake("a service without FastAPI", "serve service.yaml", "pip install 'turnloom[serve]'", "fastapi"),
+    Mistake("an export without ONNX", "export model --out {out}", "pip install 'turnloom[onnx]'", "onnx"),
     Mistake(
-        "a cluster without Ray", "prepare chats.csv --runner ray --out {out}", "pip install 'turnwise[cluster]'", "ray"
+        "a cluster without Ray", "prepare chats.csv --runner ray --out {out}", "pip install 'turnloom[cluster]'", "ray"
     ),
-    Mistake("a service that is not configured", "serve", "turnwise serve --init > config.yaml"),
+    Mistake("a service that is not configured", "serve", "turnloom serve --init > config.yaml"),
     Mistake("a misspelt setting", "serve misspelt.yaml --check", "misspelt.yaml: prot: Extra inputs"),
     Mistake("a service of models that are elsewhere", "serve elsewhere.yaml --check", "there is no folder"),
     Mistake("a damaged run", "compare runs/damaged runs/b", "results.json holds no results"),
@@ -171,9 +171,9 @@ MISTAKES = [
 def write_world(folder: Path) -> Path:
     """What the mistakes are made with: good and bad files, a table, two models, intents and replies."""
     os.environ.setdefault(QUIET, "1")
-    from turnwise.intents import IntentClassifier
-    from turnwise.replies import ReplyIndex
-    from turnwise.runtime import load_encoder
+    from turnloom.intents import IntentClassifier
+    from turnloom.replies import ReplyIndex
+    from turnloom.runtime import load_encoder
 
     folder.chmod(0o755)
     texts = {
@@ -235,7 +235,7 @@ def answer(mistake: Mistake, world: Path) -> tuple[int, str]:
     missing = {mistake.without: None} if mistake.without else {}
     with (
         _inside(world),
-        mock.patch.object(sys, "argv", ["turnwise", *arguments]),
+        mock.patch.object(sys, "argv", ["turnloom", *arguments]),
         mock.patch.dict(sys.modules, missing),
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.redirect_stderr(said),
@@ -256,7 +256,7 @@ def is_one_line(code: int, said: str) -> bool:
 @pytest.fixture(scope="module")
 def world() -> Iterator[Path]:
     # Not pytest's own folder, which is closed to other users.
-    with tempfile.TemporaryDirectory(prefix="turnwise-") as folder:
+    with tempfile.TemporaryDirectory(prefix="turnloom-") as folder:
         yield write_world(Path(folder))
 
 

@@ -11,9 +11,9 @@ import yaml
 
 from tests.cli.test_commands import run
 from tests.training.toy import conversations, write_start
-from turnwise.corpus import read_manifest, read_table
-from turnwise.service.config import load_config
-from turnwise.service.run import check_folders
+from turnloom.corpus import read_manifest, read_table
+from turnloom.service.config import load_config
+from turnloom.service.run import check_folders
 
 Capture = pytest.CaptureFixture[str]
 
@@ -37,7 +37,7 @@ def test_from_a_csv_to_a_service_and_again(capsys: Capture, monkeypatch: pytest.
     for step in range(1, 7):
         assert f"{step}/6 " in said
     assert "after one turn: " in said
-    assert f"turnwise serve {out}/service.yaml" in said
+    assert f"turnloom serve {out}/service.yaml" in said
 
     # What is kept apart is not learned from.
     train, apart = (

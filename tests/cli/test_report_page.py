@@ -1,4 +1,4 @@
-"""`turnwise compare` and `turnwise report` as a user meets them, the page in a real browser."""
+"""`turnloom compare` and `turnloom report` as a user meets them, the page in a real browser."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tests.benchmarks.test_compare import result, run, simulated_pair
 from tests.benchmarks.test_report import measured
 from tests.cli.browser import opened, overflow, serious_violations
 from tests.cli.test_commands import run as command
-from turnwise.benchmarks import RunResult
-from turnwise.benchmarks.report import build_report
+from turnloom.benchmarks import RunResult
+from turnloom.benchmarks.report import build_report
 
 __all__ = ["measured"]  # A fixture.
 
@@ -45,13 +45,13 @@ def test_what_cannot_be_compared_is_said(
         code, _, error = command(capsys, monkeypatch, name, first, str(tmp_path / "nowhere"))
         assert code == 2
         assert "nowhere has no results.json" in error
-        assert "turnwise evaluate MODEL --out" in error
+        assert "turnloom evaluate MODEL --out" in error
 
 
 def test_report_writes_a_page(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("TURNWISE_DATA", str(tmp_path))
+    monkeypatch.setenv("TURNLOOM_DATA", str(tmp_path))
     out = tmp_path / "pages" / "report.html"
     code, text, _ = command(capsys, monkeypatch, "report", *_saved(tmp_path), "--out", str(out))
     assert code == 0

@@ -1,4 +1,4 @@
-"""Writers: a dialogue in each format that Turnwise reads, as far as the format can carry it."""
+"""Writers: a dialogue in each format that Turnloom reads, as far as the format can carry it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from turnwise.corpus.schema import Dialogue, Slot, Turn
+from turnloom.corpus.schema import Dialogue, Slot, Turn
 
 
 def _time(turn: Turn) -> str | None:
@@ -138,7 +138,7 @@ def write_parquet_rows(dialogues: list[Dialogue]) -> bytes:
 
 
 def write_parquet_turns(dialogues: list[Dialogue]) -> bytes:
-    from turnwise.corpus.schema import dialogues_to_arrow
+    from turnloom.corpus.schema import dialogues_to_arrow
 
     buffer = io.BytesIO()
     pq.write_table(dialogues_to_arrow(dialogues), buffer)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from turnwise.corpus import convert, read_table
-from turnwise.corpus.catalog import DataSet, data_root, get_dataset, load_catalog, training_dialogues
-from turnwise.corpus.fetch import fetch_plan
-from turnwise.corpus.splits import bucket
-from turnwise.errors import TurnwiseError
+from turnloom.corpus import convert, read_table
+from turnloom.corpus.catalog import DataSet, data_root, get_dataset, load_catalog, training_dialogues
+from turnloom.corpus.fetch import fetch_plan
+from turnloom.corpus.splits import bucket
+from turnloom.errors import TurnloomError
 
 
 def test_every_entry_says_what_a_user_must_know() -> None:
@@ -42,7 +42,7 @@ def test_known_overlaps_are_declared_on_both_sides_of_danger() -> None:
 
 
 def test_a_misspelt_name_is_answered_with_the_right_one() -> None:
-    with pytest.raises(TurnwiseError, match="did you mean clinc150"):
+    with pytest.raises(TurnloomError, match="did you mean clinc150"):
         get_dataset("clink150")
 
 
@@ -68,7 +68,7 @@ def test_a_rule_splits_into_disjoint_parts_that_are_the_whole(tmp_path: Path, mo
     rows = [{"id": str(number), "turns": [{"speaker": "u", "text": f"text {number}"}]} for number in range(2_000)]
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     (folder / "all.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
-    monkeypatch.setenv("TURNWISE_DATA", str(tmp_path))
+    monkeypatch.setenv("TURNLOOM_DATA", str(tmp_path))
     assert data_root() == tmp_path
     parts = {}
     for split in ("train", "dev", "test", "all"):
@@ -81,13 +81,13 @@ def test_a_rule_splits_into_disjoint_parts_that_are_the_whole(tmp_path: Path, mo
 
 
 def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TURNWISE_DATA", str(tmp_path))
-    with pytest.raises(TurnwiseError, match="set TURNWISE_DATA"):
+    monkeypatch.setenv("TURNLOOM_DATA", str(tmp_path))
+    with pytest.raises(TurnloomError, match="set TURNLOOM_DATA"):
         get_dataset("sgd").folder()
     (tmp_path / "sgd").mkdir()
-    with pytest.raises(TurnwiseError, match=r"train\.jsonl\.gz is missing"):
+    with pytest.raises(TurnloomError, match=r"train\.jsonl\.gz is missing"):
         get_dataset("sgd").logs("train")
-    with pytest.raises(TurnwiseError, match="holds no dialogues"):
+    with pytest.raises(TurnloomError, match="holds no dialogues"):
         get_dataset("clinc150").logs("train")
-    with pytest.raises(TurnwiseError, match="has no split 'validation'"):
+    with pytest.raises(TurnloomError, match="has no split 'validation'"):
         get_dataset("sgd").logs("validation")

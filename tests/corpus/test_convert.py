@@ -14,10 +14,10 @@ import pyarrow as pa
 import pytest
 
 from tests.corpus.formats import WRITERS, json_lines, sample, turns_record
-from turnwise.corpus import convert, find_logs, read_manifest, read_table
-from turnwise.corpus.schema import Dialogue, dialogues_from_arrow
-from turnwise.corpus.table import TableWriter
-from turnwise.errors import TurnwiseError
+from turnloom.corpus import convert, find_logs, read_manifest, read_table
+from turnloom.corpus.schema import Dialogue, dialogues_from_arrow
+from turnloom.corpus.table import TableWriter
+from turnloom.errors import TurnloomError
 
 
 def rows(folder: Path) -> list[Dialogue]:
@@ -92,9 +92,9 @@ def test_a_truncated_gzip_gives_what_came_before(tmp_path: Path) -> None:
 
 def test_strict_fails_and_leaves_no_table(tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_bytes(log_lines(0) + b"broken\n")
-    with pytest.raises(TurnwiseError, match="1 records were rejected"):
+    with pytest.raises(TurnloomError, match="1 records were rejected"):
         convert(find_logs([str(tmp_path / "log.jsonl")]), tmp_path / "out", strict=True)
-    with pytest.raises(TurnwiseError, match="holds no whole table"):
+    with pytest.raises(TurnloomError, match="holds no whole table"):
         read_table(tmp_path / "out")
 
 
@@ -102,7 +102,7 @@ def test_a_table_is_not_overwritten_unasked(tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_bytes(log_lines(0))
     logs = find_logs([str(tmp_path / "log.jsonl")])
     first = convert(logs, tmp_path / "out")
-    with pytest.raises(TurnwiseError, match="--overwrite"):
+    with pytest.raises(TurnloomError, match="--overwrite"):
         convert(logs, tmp_path / "out")
     (tmp_path / "log.jsonl").write_bytes(log_lines(0, 1))
     second = convert(logs, tmp_path / "out", overwrite=True)
@@ -113,7 +113,7 @@ def test_a_table_is_not_overwritten_unasked(tmp_path: Path) -> None:
 
 def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("do not lose me")
-    with pytest.raises(TurnwiseError, match="empty folder"):
+    with pytest.raises(TurnloomError, match="empty folder"):
         TableWriter(tmp_path)
 
 
@@ -122,10 +122,10 @@ def test_a_manifest_of_another_version_is_refused(tmp_path: Path) -> None:
     convert(find_logs([str(tmp_path / "log.jsonl")]), tmp_path / "out")
     manifest = tmp_path / "out" / "manifest.json"
     manifest.write_text(manifest.read_text().replace('"schema_version": 1', '"schema_version": 99'))
-    with pytest.raises(TurnwiseError, match="schema version 99"):
+    with pytest.raises(TurnloomError, match="schema version 99"):
         read_manifest(tmp_path / "out")
     manifest.write_text("{}")
-    with pytest.raises(TurnwiseError, match="not a table's manifest"):
+    with pytest.raises(TurnloomError, match="not a table's manifest"):
         read_manifest(tmp_path / "out")
 
 
@@ -156,5 +156,5 @@ def test_logs_behind_a_url(tmp_path: Path, web: tuple[str, Path]) -> None:
     urls = [*[f"{url}/chat{part}.jsonl.gz" for part in range(5)], f"{url}/rows.parquet"]
     conversion = convert(find_logs(urls), tmp_path / "out")
     assert conversion.manifest.dialogues == 1_501
-    with pytest.raises(TurnwiseError, match="cannot be read"):
+    with pytest.raises(TurnloomError, match="cannot be read"):
         find_logs([f"{url}/nothing.jsonl"])

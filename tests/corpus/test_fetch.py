@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from tests.corpus.formats import json_array, multiwoz_record, sample, sgd_record
-from turnwise.corpus import convert, read_table
-from turnwise.corpus.catalog import get_dataset
-from turnwise.corpus.download import download, git_blob_id
-from turnwise.corpus.fetch import FetchPlan, fetch
-from turnwise.errors import TurnwiseError
+from turnloom.corpus import convert, read_table
+from turnloom.corpus.catalog import get_dataset
+from turnloom.corpus.download import download, git_blob_id
+from turnloom.corpus.fetch import FetchPlan, fetch
+from turnloom.errors import TurnloomError
 
 
 @dataclass
@@ -84,7 +84,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("TURNWISE_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("TURNLOOM_DATA", str(tmp_path / "data"))
     return tmp_path / "data"
 
 
@@ -118,11 +118,11 @@ def test_a_server_without_ranges_starts_over(server: Server, tmp_path: Path) -> 
 
 def test_a_changed_file_is_not_believed(server: Server, tmp_path: Path) -> None:
     server.files["/f"] = b"something else"
-    with pytest.raises(TurnwiseError, match="checksum differs"):
+    with pytest.raises(TurnloomError, match="checksum differs"):
         download(f"{server.url}/f", tmp_path / "f", "0" * 40)
     assert not (tmp_path / "f").exists()
     assert not (tmp_path / "f.part").exists()
-    with pytest.raises(TurnwiseError, match="404"):
+    with pytest.raises(TurnloomError, match="404"):
         download(f"{server.url}/gone", tmp_path / "g", "0" * 40)
 
 
@@ -187,14 +187,14 @@ def test_multiwoz21(server: Server, data: Path, tmp_path: Path) -> None:
 def test_a_source_that_changed_its_format_is_reported(server: Server, data: Path, tmp_path: Path) -> None:
     files = {"train/dialogues_001.json": b'[\n{"dialogue_id": "1", "turns": "gone"}]'}
     plan = plan_of(server, files, tmp_path)
-    with pytest.raises(TurnwiseError, match="line 2: a record's 'turns' is str"):
+    with pytest.raises(TurnloomError, match="line 2: a record's 'turns' is str"):
         fetch(get_dataset("sgd"), plan=plan, base_url=server.url)
 
 
 def test_licences_are_minded(data: Path) -> None:
-    with pytest.raises(TurnwiseError, match="--accept-noncommercial"):
+    with pytest.raises(TurnloomError, match="--accept-noncommercial"):
         fetch(get_dataset("dailydialog"))
-    with pytest.raises(TurnwiseError, match=r"github\.com/ConvLab/ConvLab-3"):
+    with pytest.raises(TurnloomError, match=r"github\.com/ConvLab/ConvLab-3"):
         fetch(get_dataset("dailydialog"), accept_noncommercial=True)
-    with pytest.raises(TurnwiseError, match="under: MIT"):
+    with pytest.raises(TurnloomError, match="under: MIT"):
         fetch(get_dataset("star"))

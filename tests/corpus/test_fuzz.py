@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.corpus.mutations import Fuzz, fuzz_files
-from turnwise.corpus import convert, find_logs
-from turnwise.corpus.logfile import Line, Parsed, Rejection, read_lines
-from turnwise.corpus.readers import READERS, ReadOptions
-from turnwise.corpus.readers.delimited import split_records
-from turnwise.corpus.schema import dialogues_to_arrow
+from turnloom.corpus import convert, find_logs
+from turnloom.corpus.logfile import Line, Parsed, Rejection, read_lines
+from turnloom.corpus.readers import READERS, ReadOptions
+from turnloom.corpus.readers.delimited import split_records
+from turnloom.corpus.schema import dialogues_to_arrow
 
 
 def read_all(fuzz: Fuzz) -> tuple[int, int]:

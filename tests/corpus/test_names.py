@@ -5,11 +5,11 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from turnwise.corpus.engine import daft
-from turnwise.corpus.names import scrub_names
-from turnwise.corpus.privacy import personal_counts, scrubbed
-from turnwise.corpus.schema import Dialogue, Slot, Turn, dialogues_from_arrow, dialogues_to_arrow
-from turnwise.errors import TurnwiseError
+from turnloom.corpus.engine import daft
+from turnloom.corpus.names import scrub_names
+from turnloom.corpus.privacy import personal_counts, scrubbed
+from turnloom.corpus.schema import Dialogue, Slot, Turn, dialogues_from_arrow, dialogues_to_arrow
+from turnloom.errors import TurnloomError
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_names_and_addresses(model: str) -> None:
 
 @pytest.mark.slow
 def test_a_model_that_is_not_there_is_not_downloaded() -> None:
-    with pytest.raises(TurnwiseError, match="en_nowhere is no spaCy model"):
+    with pytest.raises(TurnloomError, match="en_nowhere is no spaCy model"):
         scrub_names(pa.array(["Bob"]), "en_nowhere")
 
 

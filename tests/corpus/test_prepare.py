@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from turnwise.corpus import convert, find_logs, read_manifest, read_table
-from turnwise.corpus.dedup import NearOptions
-from turnwise.corpus.holdout import hold_out_names, load_hold_out
-from turnwise.corpus.prepare import PrepareOptions, prepare
-from turnwise.corpus.schema import Dialogue, Slot, Turn, dialogues_from_arrow
-from turnwise.corpus.stages import Workspace
-from turnwise.errors import TurnwiseError
+from turnloom.corpus import convert, find_logs, read_manifest, read_table
+from turnloom.corpus.dedup import NearOptions
+from turnloom.corpus.holdout import hold_out_names, load_hold_out
+from turnloom.corpus.prepare import PrepareOptions, prepare
+from turnloom.corpus.schema import Dialogue, Slot, Turn, dialogues_from_arrow
+from turnloom.corpus.stages import Workspace
+from turnloom.errors import TurnloomError
 
 WORDS = [f"word{number}" for number in range(3_000)]
 
@@ -119,7 +119,7 @@ def test_short_dialogues_and_personal_data(tmp_path: Path) -> None:
 @pytest.fixture
 def benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two evaluation sets with hand-written rows: an intent set and a set of dialogues."""
-    monkeypatch.setenv("TURNWISE_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("TURNLOOM_DATA", str(tmp_path / "data"))
 
     def write(name: str, rows: list[Any]) -> None:
         path = tmp_path / "data" / f"{name}.jsonl.gz"
@@ -188,7 +188,7 @@ def test_suites_are_made_of_known_sets() -> None:
     assert "clinc150" in hold_out_names(["dse", "sgd"])
     assert hold_out_names(["sgd", "sgd"]) == ["sgd"]
     assert set(hold_out_names(["dse"])) < set(hold_out_names(["all"]))
-    with pytest.raises(TurnwiseError, match="knows no suite or set 'nothing'"):
+    with pytest.raises(TurnloomError, match="knows no suite or set 'nothing'"):
         hold_out_names(["nothing"])
 
 
@@ -201,7 +201,7 @@ def test_a_second_run_does_nothing_and_other_options_do_it_again(tmp_path: Path)
     assert not done
     assert second == first
     assert before == {path.name: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()}
-    with pytest.raises(TurnwiseError, match="--overwrite"):
+    with pytest.raises(TurnloomError, match="--overwrite"):
         prepare(source, tmp_path / "out", PrepareOptions(min_turns=3))
     _, done = prepare(source, tmp_path / "out", PrepareOptions(min_turns=3), overwrite=True)
     assert done
@@ -210,7 +210,7 @@ def test_a_second_run_does_nothing_and_other_options_do_it_again(tmp_path: Path)
 
 
 def test_a_failed_step_is_done_again_and_finished_ones_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import turnwise.corpus.prepare as module
+    import turnloom.corpus.prepare as module
 
     source = save(tmp_path / "in", [random_dialogue(random.Random(3), str(n)) for n in range(40)] * 2)
     expected, _ = prepare(source, tmp_path / "undisturbed")
@@ -223,7 +223,7 @@ def test_a_failed_step_is_done_again_and_finished_ones_are_not(tmp_path: Path, m
             patch.setattr(module, broken, fails)
             with pytest.raises(RuntimeError, match="power"):
                 prepare(source, tmp_path / "out")
-        with pytest.raises(TurnwiseError, match="no whole table"):
+        with pytest.raises(TurnloomError, match="no whole table"):
             read_manifest(tmp_path / "out")
     built: list[str] = []
     step = Workspace.step

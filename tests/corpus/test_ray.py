@@ -26,7 +26,7 @@ def test_ray_gives_the_same_content_hash(tmp_path: Path) -> None:
         command = [
             sys.executable,
             "-m",
-            "turnwise.cli.main",
+            "turnloom.cli.main",
             "prepare",
             str(source),
             "--runner",

@@ -11,12 +11,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from turnwise.corpus.detect import detect_format, read_head
-from turnwise.corpus.logfile import MAX_RECORD_BYTES, Parsed, Rejection
-from turnwise.corpus.readers import READERS, ReadOptions
-from turnwise.corpus.readers.rows import find_columns
-from turnwise.corpus.schema import Slot
-from turnwise.errors import TurnwiseError
+from turnloom.corpus.detect import detect_format, read_head
+from turnloom.corpus.logfile import MAX_RECORD_BYTES, Parsed, Rejection
+from turnloom.corpus.readers import READERS, ReadOptions
+from turnloom.corpus.readers.rows import find_columns
+from turnloom.corpus.schema import Slot
+from turnloom.errors import TurnloomError
 
 
 def read(reader: str, content: bytes | str, **options: Any) -> list[Parsed | Rejection]:
@@ -244,11 +244,11 @@ class TestTables:
         assert entry.order == [100_000_000, 100_000_000, 50_000_000]
 
     def test_unknown_columns_are_asked_for(self) -> None:
-        with pytest.raises(TurnwiseError, match="--map text=COLUMN"):
+        with pytest.raises(TurnloomError, match="--map text=COLUMN"):
             read("csv", "conv,stuff\n1,2\n")
-        with pytest.raises(TurnwiseError, match="no column 'nope'"):
+        with pytest.raises(TurnloomError, match="no column 'nope'"):
             read("csv", "conv,stuff\n1,2\n", mapping={"text": "nope"})
-        with pytest.raises(TurnwiseError, match="knows no field 'words'"):
+        with pytest.raises(TurnloomError, match="knows no field 'words'"):
             find_columns(["a"], {"words": "a"}, "log.csv")
 
     def test_parquet_of_messages(self, tmp_path: Path) -> None:
@@ -310,7 +310,7 @@ class TestDetection:
         path = tmp_path / name
         path.write_text(content)
         if expected is None:
-            with pytest.raises(TurnwiseError, match="none of the known formats"):
+            with pytest.raises(TurnloomError, match="none of the known formats"):
                 detect_format(read_head(str(path)))
         else:
             assert detect_format(read_head(str(path))).format == expected
@@ -320,5 +320,5 @@ class TestDetection:
         (tmp_path / "wide.csv").write_bytes("a,b".encode("utf-16"))
         (tmp_path / "cut.jsonl.gz").write_bytes(gzip.compress(b"{}" * 1000)[:8])
         for name, message in (("empty.csv", "is empty"), ("wide.csv", "is UTF-16"), ("cut.jsonl.gz", "cannot be read")):
-            with pytest.raises(TurnwiseError, match=message):
+            with pytest.raises(TurnloomError, match=message):
                 detect_format(read_head(str(tmp_path / name)))

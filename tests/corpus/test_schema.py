@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from turnwise.corpus.schema import (
+from turnloom.corpus.schema import (
     ARROW_SCHEMA,
     BadDialogueError,
     Dialogue,

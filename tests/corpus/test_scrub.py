@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.corpus.personal_data import labelled, score
-from turnwise.corpus.engine import daft
-from turnwise.corpus.privacy import scrubbed
-from turnwise.corpus.schema import Dialogue, Slot, Turn, dialogues_to_arrow
-from turnwise.corpus.scrub import KINDS, find_personal, is_card, is_iban, scrub_text, scrub_texts
+from turnloom.corpus.engine import daft
+from turnloom.corpus.privacy import scrubbed
+from turnloom.corpus.schema import Dialogue, Slot, Turn, dialogues_to_arrow
+from turnloom.corpus.scrub import KINDS, find_personal, is_card, is_iban, scrub_text, scrub_texts
 
 
 @pytest.mark.parametrize("kind", KINDS)

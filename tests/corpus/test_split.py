@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.training.toy import conversations, write_table
-from turnwise.corpus import read_manifest, read_table
-from turnwise.corpus.split import split_table
+from turnloom.corpus import read_manifest, read_table
+from turnloom.corpus.split import split_table
 
 
 def ids(folder: Path) -> set[str]:

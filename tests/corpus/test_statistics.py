@@ -7,10 +7,10 @@ import random
 
 import pytest
 
-from turnwise.corpus.engine import daft
-from turnwise.corpus.inspect_page import inspect_page
-from turnwise.corpus.schema import Dialogue, Turn, dialogues_to_arrow
-from turnwise.corpus.statistics import CorpusStatistics, measure, warnings_of
+from turnloom.corpus.engine import daft
+from turnloom.corpus.inspect_page import inspect_page
+from turnloom.corpus.schema import Dialogue, Turn, dialogues_to_arrow
+from turnloom.corpus.statistics import CorpusStatistics, measure, warnings_of
 
 
 def corpus(seed: int = 0, size: int = 300) -> list[Dialogue]:

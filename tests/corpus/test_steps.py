@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.corpus.test_round_trip import dialogues
-from turnwise.corpus.clean import clean
-from turnwise.corpus.engine import daft
-from turnwise.corpus.fingerprint import hash_strings
-from turnwise.corpus.frequency import response_frequencies
-from turnwise.corpus.merge import merge_speakers
-from turnwise.corpus.schema import Dialogue, Slot, Turn, dialogues_from_arrow, dialogues_to_arrow
-from turnwise.corpus.texts import fold_texts, normalise_texts, word_counts
-from turnwise.corpus.turn_arrays import join_turns, split_turns
+from turnloom.corpus.clean import clean
+from turnloom.corpus.engine import daft
+from turnloom.corpus.fingerprint import hash_strings
+from turnloom.corpus.frequency import response_frequencies
+from turnloom.corpus.merge import merge_speakers
+from turnloom.corpus.schema import Dialogue, Slot, Turn, dialogues_from_arrow, dialogues_to_arrow
+from turnloom.corpus.texts import fold_texts, normalise_texts, word_counts
+from turnloom.corpus.turn_arrays import join_turns, split_turns
 
 TEXTS = st.lists(st.text(st.characters(exclude_categories=("Cs",)), max_size=30), max_size=8)
 

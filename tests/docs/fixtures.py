@@ -12,14 +12,14 @@ from studies.onboarding.code_blocks import pages
 from tests.benchmarks.known_answers import write_sets
 from tests.intents.guide_model import write_model
 from tests.replies.toy import dialogue, many, write_table
-from turnwise.corpus.catalog import load_catalog
+from turnloom.corpus.catalog import load_catalog
 
 CHATS = [
     dialogue(1, "Hi, my parcel never arrived", "Could you give me the order number?", "It is 4471", "It comes today."),
     dialogue(2, "How do I change my address?", "Under Account, then Addresses.", "thanks", "You are welcome!"),
     dialogue(3, "The parcel is late", "could you give me the order number?", "thanks", "You are welcome!"),
 ]
-MODELS = ("my-model", "models/turnwise-mini", "all-MiniLM-L6-v2", "path/to/all-MiniLM-L6-v2", "gte-small")
+MODELS = ("my-model", "models/turnloom-mini", "all-MiniLM-L6-v2", "path/to/all-MiniLM-L6-v2", "gte-small")
 INTENTS = {
     "track_order": ("where is", "has anyone sent", "i still wait for", "please track"),
     "return_item": ("how do i return", "i want to send back", "this is wrong, take back", "can i give back"),

@@ -18,8 +18,8 @@ import yaml
 from studies.onboarding.code_blocks import ROOT, Block, Command, commands
 
 from tests.service.test_processes import ENVIRONMENT, free_port, wait_ready
-from turnwise.cli.main import main
-from turnwise.corpus import read_manifest
+from turnloom.cli.main import main
+from turnloom.corpus import read_manifest
 
 ENOUGH = 12
 ADDRESS = "127.0.0.1:8000"
@@ -42,9 +42,9 @@ def split_command(text: str) -> tuple[str, list[str], str, str]:
 
 
 def check_pip(words: list[str]) -> None:
-    """`pip install 'turnwise[extra]'` names extras that there are."""
-    known = set(metadata("turnwise").get_all("Provides-Extra") or [])
-    for extra in re.findall(r"turnwise\[([\w,]+)\]", " ".join(words)):
+    """`pip install 'turnloom[extra]'` names extras that there are."""
+    known = set(metadata("turnloom").get_all("Provides-Extra") or [])
+    for extra in re.findall(r"turnloom\[([\w,]+)\]", " ".join(words)):
         assert set(extra.split(",")) <= known, extra
 
 
@@ -87,12 +87,12 @@ class Shell:
             path = f"{ROOT}:{ROOT / 'src'}"
             words = [FEWER.get(word, word) for word in words]
             subprocess.run([sys.executable, *words[1:]], env={**ENVIRONMENT, "PYTHONPATH": path}, check=True)
-        elif words[:2] == ["turnwise", "serve"] and len(words) == 3 and not words[2].startswith("-"):
+        elif words[:2] == ["turnloom", "serve"] and len(words) == 3 and not words[2].startswith("-"):
             self.serve(Path(words[2]))
         else:
-            assert words[0] == "turnwise", command.text
+            assert words[0] == "turnloom", command.text
             said = f"{shlex.split(given)[1]}\n" if given else Path(read).read_text(encoding="utf-8") if read else ""
-            out = self.turnwise(words, said)
+            out = self.turnloom(words, said)
             self.printed[command.text] = out
             if write:
                 Path(write).write_text(out, encoding="utf-8")
@@ -100,7 +100,7 @@ class Shell:
                 missing = [line for line in command.shown if " ".join(line.split()) not in " ".join(out.split())]
                 assert not missing, out
 
-    def turnwise(self, words: list[str], said: str) -> str:
+    def turnloom(self, words: list[str], said: str) -> str:
         """A command in this process; training is cut short, and what is made replaces what was there."""
         if "--out" in words:
             # A page shows several ways to one place; each finds it empty.
@@ -136,7 +136,7 @@ class Shell:
         model = named if named.is_dir() else stands_in
         settings |= {"port": port, "model": {"path": str(model.resolve()), "name": "model"}}
         config.write_text(yaml.safe_dump(settings), encoding="utf-8")
-        command = [sys.executable, "-m", "turnwise.cli.main", "serve", str(config)]
+        command = [sys.executable, "-m", "turnloom.cli.main", "serve", str(config)]
         with Path("service.log").open("wb") as log:
             self.service = subprocess.Popen(command, env=ENVIRONMENT, stdout=log, stderr=log)
         self.address = f"127.0.0.1:{port}"

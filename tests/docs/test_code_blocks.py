@@ -17,7 +17,7 @@ from studies.onboarding.code_blocks import KINDS, REASONS, ROOT, Block, blocks, 
 
 from tests.docs.fixtures import write_place
 from tests.docs.shell import Shell, split_command
-from turnwise.cli.main import app
+from turnloom.cli.main import app
 
 PAGES = {path.relative_to(ROOT).as_posix(): list(blocks(path)) for path in pages()}
 EVERY = [block for found in PAGES.values() for block in found]
@@ -25,8 +25,8 @@ QUICK = {"docs/guides/intents.md", "docs/guides/replies.md", "docs/guides/read-y
 """Pages that take a few seconds; the others train, measure or serve, and are slow."""
 BEFORE = {
     "docs/guides/compare.md": (
-        "turnwise evaluate all-MiniLM-L6-v2 --suite quick --draws 3",
-        "turnwise evaluate gte-small --suite quick --draws 3",
+        "turnloom evaluate all-MiniLM-L6-v2 --suite quick --draws 3",
+        "turnloom evaluate gte-small --suite quick --draws 3",
     ),
 }
 """What a page takes for done."""
@@ -41,10 +41,10 @@ def runnable() -> list[Any]:
     return [pytest.param(name, marks=marks[name]) for name in names]
 
 
-def turnwise_words(text: str) -> list[str] | None:
-    """The words after `turnwise` in a command, however it is started; None if it is another command."""
+def turnloom_words(text: str) -> list[str] | None:
+    """The words after `turnloom` in a command, however it is started; None if it is another command."""
     words = split_command(text)[1]
-    return words[words.index("turnwise") + 1 :] if "turnwise" in words and words[0] != "pip" else None
+    return words[words.index("turnloom") + 1 :] if "turnloom" in words and words[0] != "pip" else None
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def shell(
     place = tmp_path / "place"
     shutil.copytree(prepared, place)
     monkeypatch.chdir(place)
-    monkeypatch.setenv("TURNWISE_DATA", str(place / "sets"))
+    monkeypatch.setenv("TURNLOOM_DATA", str(place / "sets"))
     found = Shell(place, prepared / "corpus", monkeypatch, capsys)
     yield found
     found.close()
@@ -70,7 +70,7 @@ def shell(
 @pytest.mark.parametrize("page", runnable())
 def test_a_page_does_what_it_shows(page: str, shell: Shell) -> None:
     for text in BEFORE.get(page, ()):
-        shell.turnwise(text.split(), "")
+        shell.turnloom(text.split(), "")
     for block in PAGES[page]:
         if not block.reason:
             shell.run_block(block)
@@ -88,7 +88,7 @@ def _replies(shell: Shell) -> None:
     assert {"build", "search", "evaluate", "add", "delete", "versions", "prune", "reembed"} <= set(by_name)
     first = next(out for text, out in printed.items() if text.startswith("build corpus"))
     assert "Version 1: 26 replies, given 42 times, vectors of my-model" in first
-    assert "Next: turnwise replies search replies --model my-model" in first
+    assert "Next: turnloom replies search replies --model my-model" in first
     lines = [
         json.loads(line) for line in printed[next(text for text in printed if "contexts.jsonl" in text)].splitlines()
     ]
@@ -109,7 +109,7 @@ def test_every_block_says_what_it_is_and_why_it_is_not_run() -> None:
     assert not [f"{block.page}:{block.line}" for block in EVERY if block.kind not in KINDS]
     assert not [f"{block.page}:{block.line}: {block.reason}" for block in EVERY if block.reason not in {"", *REASONS}]
     hidden = [
-        block for block in EVERY if block.kind == "text" and re.search(r"^(\$ |turnwise )", block.body, re.MULTILINE)
+        block for block in EVERY if block.kind == "text" and re.search(r"^(\$ |turnloom )", block.body, re.MULTILINE)
     ]
     assert not hidden, "a command in a block of text is never run"
 
@@ -121,7 +121,7 @@ def test_commands_and_options_exist(block: Block) -> None:
     found = commands(block)
     assert found, "a console block shows a command after '$ '"
     for command in found:
-        words = turnwise_words(command.text)
+        words = turnloom_words(command.text)
         if words is not None:
             parse(words)
 
@@ -130,7 +130,7 @@ def parse(words: list[str]) -> None:
     """What the command line itself does with these words, up to running it."""
     command: Any = COMMAND
     while hasattr(command, "commands"):
-        assert words[0] in command.commands, f"turnwise has no command {words[0]}"
+        assert words[0] in command.commands, f"turnloom has no command {words[0]}"
         command, words = command.commands[words[0]], words[1:]
     command.make_context(command.name, list(words)).close()
 
@@ -146,9 +146,9 @@ def test_parse_refuses_what_is_not_there() -> None:
 @pytest.mark.parametrize(
     "block", [block for block in EVERY if block.kind == "python"], ids=lambda b: f"{b.page}:{b.line}"
 )
-def test_python_compiles_and_names_of_turnwise_exist(block: Block) -> None:
+def test_python_compiles_and_names_of_turnloom_exist(block: Block) -> None:
     for node in ast.walk(ast.parse(block.body)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("turnwise"):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("turnloom"):
             module = importlib.import_module(str(node.module))
             assert not [name.name for name in node.names if not hasattr(module, name.name)]
 

@@ -12,7 +12,7 @@ def write_model(folder: Path, text: str) -> Path:
     import torch
     from transformers import BertTokenizerFast  # type: ignore[attr-defined]
 
-    from turnwise.objectives import small_transformer
+    from turnloom.objectives import small_transformer
 
     torch.manual_seed(0)
     words = dict.fromkeys([*SPECIAL, *re.findall(r"\w+|[^\w\s]", text.lower())])

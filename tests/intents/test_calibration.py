@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from tests.intents.toy import examples_of, names
-from turnwise.intents.calibration import (
+from turnloom.intents.calibration import (
     best_threshold,
     expected_calibration_error,
     fit_calibration,
     probabilities,
     weighted_quantile,
 )
-from turnwise.intents.evaluation import micro_f1
-from turnwise.intents.head import fit_head
-from turnwise.intents.scores import prototype_scores
+from turnloom.intents.evaluation import micro_f1
+from turnloom.intents.head import fit_head
+from turnloom.intents.scores import prototype_scores
 
 
 @pytest.fixture
@@ -103,8 +103,8 @@ def test_micro_f1_of_nothing_said_is_nothing() -> None:
 def test_a_head_learns_what_prototypes_cannot_see() -> None:
     """Two intents differ in one small direction, and vary in a large one that means nothing."""
     rng = np.random.default_rng(0)
-    from turnwise.intents.examples import Examples
-    from turnwise.runtime.vectors import unit_rows
+    from turnloom.intents.examples import Examples
+    from turnloom.runtime.vectors import unit_rows
 
     def drawn(count: int) -> tuple[np.ndarray, np.ndarray]:
         truth = rng.integers(2, size=count)
@@ -130,7 +130,7 @@ def test_a_new_intent_is_judged_by_its_prototype() -> None:
 
 @pytest.mark.parametrize("multi_label", [False, True])
 def test_the_heads_gradient_is_that_of_its_loss(rng: np.random.Generator, multi_label: bool) -> None:
-    from turnwise.intents.head import _fit_of
+    from turnloom.intents.head import _fit_of
 
     logits = rng.normal(size=(3, 4)).astype(np.float32)
     truth = np.eye(4, dtype=np.float32)[:3]

@@ -11,8 +11,8 @@ import pytest
 from sklearn.model_selection import cross_val_score
 
 from tests.intents.toy import Topics, messages, names
-from turnwise.errors import TurnwiseError
-from turnwise.intents import OUT_OF_SCOPE, IntentClassifier, evaluate
+from turnloom.errors import TurnloomError
+from turnloom.intents import OUT_OF_SCOPE, IntentClassifier, evaluate
 
 TOPICS = names(8)
 AWAY = [f"elsewhere{number} 0" for number in range(30)]
@@ -86,9 +86,9 @@ def test_a_saved_classifier_answers_alike(method: Any, tmp_path: Path) -> None:
 
 def test_another_models_vectors_are_refused(classifier: IntentClassifier, tmp_path: Path) -> None:
     classifier.save(tmp_path / "saved")
-    with pytest.raises(TurnwiseError, match=r"was made with the model 'topics'.*not with 'other'"):
+    with pytest.raises(TurnloomError, match=r"was made with the model 'topics'.*not with 'other'"):
         IntentClassifier.load(tmp_path / "saved", Topics(name="other"))
-    with pytest.raises(TurnwiseError, match="does not say where its model is"):
+    with pytest.raises(TurnloomError, match="does not say where its model is"):
         IntentClassifier.load(tmp_path / "saved")
 
 
@@ -108,13 +108,13 @@ def test_another_models_vectors_are_refused(classifier: IntentClassifier, tmp_pa
 def test_damaged_folders_say_so(classifier: IntentClassifier, tmp_path: Path, damage: Any, message: str) -> None:
     classifier.save(tmp_path / "saved")
     damage(tmp_path / "saved")
-    with pytest.raises(TurnwiseError, match=message):
+    with pytest.raises(TurnloomError, match=message):
         IntentClassifier.load(tmp_path / "saved", Topics())
 
 
 def test_a_folder_with_something_else_is_not_overwritten(classifier: IntentClassifier, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(TurnwiseError, match="holds something else"):
+    with pytest.raises(TurnloomError, match="holds something else"):
         classifier.save(tmp_path)
     assert (tmp_path / "notes.txt").read_text() == "mine"
     classifier.save(tmp_path / "saved")
@@ -154,9 +154,9 @@ def test_removing_is_as_if_it_had_never_been_there() -> None:
     for one, other in zip(classifier.answer(asked), anew.answer(asked), strict=True):
         assert one.candidates[0].probability == pytest.approx(other.candidates[0].probability, abs=1e-5)
         assert (one.decision, one.intents) == (other.decision, other.intents)
-    with pytest.raises(TurnwiseError, match="there is no intent 'topic7'"):
+    with pytest.raises(TurnloomError, match="there is no intent 'topic7'"):
         classifier.remove(intents=["topic7"])
-    with pytest.raises(TurnwiseError, match="no example would be left"):
+    with pytest.raises(TurnloomError, match="no example would be left"):
         classifier.remove(intents=TOPICS[:7])
 
 
@@ -275,14 +275,14 @@ def test_evaluation_counts_what_happened(classifier: IntentClassifier) -> None:
     ],
 )
 def test_mistakes_say_what_mends_them(options: Any, data: Any, message: str) -> None:
-    with pytest.raises(TurnwiseError, match=message):
+    with pytest.raises(TurnloomError, match=message):
         IntentClassifier(Topics(), **options).fit(*data)
 
 
 def test_nothing_is_answered_before_fit() -> None:
-    with pytest.raises(TurnwiseError, match="knows no intent yet"):
+    with pytest.raises(TurnloomError, match="knows no intent yet"):
         IntentClassifier(Topics()).predict(["a 1"])
-    with pytest.raises(TurnwiseError, match="has no encoder"):
+    with pytest.raises(TurnloomError, match="has no encoder"):
         IntentClassifier().fit(["a 1"], ["a"])
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tests.intents.toy import Topics, messages, names
-from turnwise.intents import IntentClassifier
-from turnwise.intents import discover as module
-from turnwise.intents.discover import group_messages
+from turnloom.intents import IntentClassifier
+from turnloom.intents import discover as module
+from turnloom.intents.discover import group_messages
 
 KNOWN = names(8)
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 from scipy.optimize import minimize
 
-from turnwise.intents.minimise import minimise
+from turnloom.intents.minimise import minimise
 
 Matrix = npt.NDArray[np.float32]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from turnwise.errors import TurnwiseError
-from turnwise.intents import read_messages
+from turnloom.errors import TurnloomError
+from turnloom.intents import read_messages
 
 ROWS = [
     {"text": "hello, you", "label": "greet"},
@@ -79,18 +79,18 @@ def test_a_stream_is_read_as_it_comes() -> None:
     ],
 )
 def test_mistakes_name_the_line(text: str, message: str) -> None:
-    with pytest.raises(TurnwiseError, match=message):
+    with pytest.raises(TurnloomError, match=message):
         list(read_messages(io.StringIO(text)))
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(TurnwiseError, match="is no file"):
+    with pytest.raises(TurnloomError, match="is no file"):
         list(read_messages(tmp_path / "none.csv"))
-    with pytest.raises(TurnwiseError, match="there is no format 'xml'"):
+    with pytest.raises(TurnloomError, match="there is no format 'xml'"):
         list(read_messages(tmp_path / "none.csv", format="xml"))
     (tmp_path / "a.csv").write_text("message,label\nhi,greet\n")
-    with pytest.raises(TurnwiseError, match=r"has no column 'text'.*it has message, label"):
+    with pytest.raises(TurnloomError, match=r"has no column 'text'.*it has message, label"):
         list(read_messages(tmp_path / "a.csv"))
     (tmp_path / "b.csv").write_bytes(b"text\n\xff\xfe\n")
-    with pytest.raises(TurnwiseError, match="is not UTF-8"):
+    with pytest.raises(TurnloomError, match="is not UTF-8"):
         list(read_messages(tmp_path / "b.csv"))

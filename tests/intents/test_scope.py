@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tests.intents.toy import Topics, examples_of, messages, names
-from turnwise.errors import TurnwiseError
-from turnwise.intents import IntentClassifier
-from turnwise.intents.examples import Examples
-from turnwise.intents.fitted import Options, Unlabelled, fit
-from turnwise.intents.scope import Rate
+from turnloom.errors import TurnloomError
+from turnloom.intents import IntentClassifier
+from turnloom.intents.examples import Examples
+from turnloom.intents.fitted import Options, Unlabelled, fit
+from turnloom.intents.scope import Rate
 
 TOPICS = names(80)
 
@@ -89,7 +89,7 @@ def test_false_accept_is_bounded_by_out_of_scope_examples(rate: float, let_in: i
 
 
 def test_false_accept_needs_messages_to_measure_it() -> None:
-    with pytest.raises(TurnwiseError, match="false_accept_rate needs out-of-scope messages"):
+    with pytest.raises(TurnloomError, match="false_accept_rate needs out-of-scope messages"):
         IntentClassifier(Topics(), false_accept_rate=0.1).fit(*messages(names(3), 3))
 
 

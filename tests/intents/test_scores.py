@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.intents.toy import Topics, examples_of, names
-from turnwise.intents.examples import Examples
-from turnwise.intents.scores import class_scores, left_out_scores, scores_as_if_new
-from turnwise.runtime.vectors import unit_rows
+from turnloom.intents.examples import Examples
+from turnloom.intents.scores import class_scores, left_out_scores, scores_as_if_new
+from turnloom.runtime.vectors import unit_rows
 
 Vectors = npt.NDArray[np.float32]
 

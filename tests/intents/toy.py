@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from turnwise.intents.examples import Examples, embed, turns_of
-from turnwise.runtime.encoder import ObjectEncoder
+from turnloom.intents.examples import Examples, embed, turns_of
+from turnloom.runtime.encoder import ObjectEncoder
 
 
 def _direction(text: str, width: int) -> npt.NDArray[np.float64]:

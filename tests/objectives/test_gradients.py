@@ -19,8 +19,8 @@ from tests.objectives.processes import (
     whole_gradient,
 )
 from tests.objectives.toy import OBJECTIVES, batch, frequencies, gradient, make, relative_error, take, toy_encoder
-from turnwise.objectives import MatchingGuided, NTXent, Siamese
-from turnwise.objectives.gathering import of_first
+from turnloom.objectives import MatchingGuided, NTXent, Siamese
+from turnloom.objectives.gathering import of_first
 
 LARGEST = 1e-6
 

@@ -12,9 +12,9 @@ from torch import Tensor, nn
 
 from tests.objectives.cross_encoders import tiny_cross_encoder
 from tests.objectives.toy import gradient, relative_error
-from turnwise.errors import TurnwiseError
-from turnwise.objectives import UtteranceManipulation, manipulation
-from turnwise.views.manipulations import Marker, Task, manipulate
+from turnloom.errors import TurnloomError
+from turnloom.objectives import UtteranceManipulation, manipulation
+from turnloom.views.manipulations import Marker, Task, manipulate
 
 WORDS = [f"w{n}" for n in range(30)]
 CONTEXTS = ["w1 w2 [EOT] w3 [EOT]", "w4 [EOT] w5 w6 w7 [EOT]", "w8 [EOT]"]
@@ -147,7 +147,7 @@ def test_far_apart_scores_stay_finite(model: Any) -> None:
 
 
 def test_mistakes_are_said(model: Any) -> None:
-    with pytest.raises(TurnwiseError, match="got 3 columns"):
+    with pytest.raises(TurnloomError, match="got 3 columns"):
         UtteranceManipulation(model)([CONTEXTS, REPLIES, NEGATIVES])
-    with pytest.raises(TurnwiseError, match="form cannot be 'hinge'"):
+    with pytest.raises(TurnloomError, match="form cannot be 'hinge'"):
         UtteranceManipulation(model, form="hinge")  # type: ignore[arg-type]

@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from tests.objectives.cross_encoders import SPECIAL, tiny_cross_encoder
-from turnwise.objectives import UtteranceManipulation
-from turnwise.objectives.manipulation import padded, scores_and_states
-from turnwise.views.manipulations import MarkedInput, Marker, Task, manipulate
+from turnloom.objectives import UtteranceManipulation
+from turnloom.objectives.manipulation import padded, scores_and_states
+from turnloom.views.manipulations import MarkedInput, Marker, Task, manipulate
 
 STAGES, TOPICS = 8, 2
 WORDS = [*[f"stage{n}" for n in range(STAGES)], *[f"topic{n}" for n in range(TOPICS)]]

@@ -13,9 +13,9 @@ from torch.nn.parallel import DistributedDataParallel
 
 from tests.objectives.processes import Errors, Truth, on_processes
 from tests.objectives.toy import gradient, relative_error
-from turnwise.objectives import manipulation
-from turnwise.objectives.manipulation import UtteranceManipulation
-from turnwise.views.manipulations import MarkedInput
+from turnloom.objectives import manipulation
+from turnloom.objectives.manipulation import UtteranceManipulation
+from turnloom.views.manipulations import MarkedInput
 
 WIDTH, WORDS = 8, 30
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from tests.objectives.toy import SPECIAL, WORDS, FixedMasks, batch, column, toy_encoder
-from turnwise.errors import TurnwiseError
-from turnwise.objectives import MaskedLanguage, NTXent, Sum
-from turnwise.objectives.masked_language import IGNORED, TARGETS
-from turnwise.objectives.sentence_pairs import join_pairs
+from turnloom.errors import TurnloomError
+from turnloom.objectives import MaskedLanguage, NTXent, Sum
+from turnloom.objectives.masked_language import IGNORED, TARGETS
+from turnloom.objectives.sentence_pairs import join_pairs
 
 
 def test_what_is_masked() -> None:
@@ -121,7 +121,7 @@ def test_telling_what_follows() -> None:
         loss.heads.transform[-1].weight.zero_()
         loss.heads.follows[-1].weight.zero_()
     assert loss(columns).item() == pytest.approx(log(WORDS) + log(2), abs=1e-9)
-    with pytest.raises(TurnwiseError, match="two columns"):
+    with pytest.raises(TurnloomError, match="two columns"):
         loss(columns[:1])
 
 
@@ -134,13 +134,13 @@ def test_a_sum_adds_up() -> None:
     assert both.get_config_dict()["FixedMasks"]["weight"] == 0.5
     assert "simcse" in both.citation
     assert "bert" in both.citation
-    with pytest.raises(TurnwiseError, match="different models"):
+    with pytest.raises(TurnloomError, match="different models"):
         Sum((contrast, 1.0), (NTXent(toy_encoder()), 1.0))
-    with pytest.raises(TurnwiseError, match="sum of no losses"):
+    with pytest.raises(TurnloomError, match="sum of no losses"):
         Sum()
 
 
 def test_a_tokenizer_without_a_mask_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SPECIAL, "mask_token_id", None)
-    with pytest.raises(TurnwiseError, match="no mask token"):
+    with pytest.raises(TurnloomError, match="no mask token"):
         MaskedLanguage(toy_encoder())

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from tests.objectives.toy import Features, column, toy_encoder
-from turnwise.errors import TurnwiseError
-from turnwise.objectives import MatchingGuided
+from turnloom.errors import TurnloomError
+from turnloom.objectives import MatchingGuided
 
 ROWS, TURNS = 7, 3
 ROLES = torch.tensor([0, 1, 0, 1, 0, 0, 1])
@@ -149,7 +149,7 @@ def test_so_many_negatives_of_the_same_role() -> None:
 
 
 def test_mistakes_are_said() -> None:
-    with pytest.raises(TurnwiseError, match="turns and a reply"):
+    with pytest.raises(TurnloomError, match="turns and a reply"):
         MatchingGuided(toy_encoder())(columns()[:1])
-    with pytest.raises(TurnwiseError, match="0 negatives"):
+    with pytest.raises(TurnloomError, match="0 negatives"):
         MatchingGuided(toy_encoder(), negatives=0)

@@ -7,8 +7,8 @@ import torch
 from torch.nn.functional import cosine_similarity
 
 from tests.objectives.toy import batch, gradient, relative_error, toy_encoder
-from turnwise.errors import TurnwiseError
-from turnwise.objectives import NTXent, Paraphrases
+from turnloom.errors import TurnloomError
+from turnloom.objectives import NTXent, Paraphrases
 
 
 def moved(model: torch.nn.Module) -> None:
@@ -66,5 +66,5 @@ def test_a_batch_of_which_nothing_is_believed_has_a_loss() -> None:
 
 
 def test_a_negative_pull_is_refused() -> None:
-    with pytest.raises(TurnwiseError, match="negative weight"):
+    with pytest.raises(TurnloomError, match="negative weight"):
         Paraphrases(toy_encoder(), pull=-1)

@@ -1,4 +1,4 @@
-"""Turnwise's own objective: each part against what it is made of, and gradients that go where they should."""
+"""Turnloom's own objective: each part against what it is made of, and gradients that go where they should."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from tests.objectives.toy import batch, toy_encoder
-from turnwise.errors import TurnwiseError
-from turnwise.objectives import ContextReplyHeads, HardNegativeContrast, InverseFrequencyContrast, ReplyAndMeaning
-from turnwise.objectives.towards_start import FrozenStart, pairwise_pull
+from turnloom.errors import TurnloomError
+from turnloom.objectives import ContextReplyHeads, HardNegativeContrast, InverseFrequencyContrast, ReplyAndMeaning
+from turnloom.objectives.towards_start import FrozenStart, pairwise_pull
 
 FREQUENCIES = torch.tensor([1.0, 4.0, 1.0, 9.0, 2.0, 1.0], dtype=torch.float64)
 
@@ -99,7 +99,7 @@ def test_pairs_of_one_text_pull_nothing() -> None:
 
 
 def test_mistakes_are_said() -> None:
-    with pytest.raises(TurnwiseError, match="negative weight"):
+    with pytest.raises(TurnloomError, match="negative weight"):
         ReplyAndMeaning(toy_encoder(), pull=-1)
-    with pytest.raises(TurnwiseError, match="two columns"):
+    with pytest.raises(TurnloomError, match="two columns"):
         ReplyAndMeaning(toy_encoder())(batch(4, columns=3), torch.ones(4))

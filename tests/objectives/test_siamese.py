@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from tests.objectives.toy import batch, toy_encoder
-from turnwise.errors import TurnwiseError
-from turnwise.objectives import Siamese
+from turnloom.errors import TurnloomError
+from turnloom.objectives import Siamese
 
 
 def test_value_and_gradient_are_those_of_the_loop() -> None:
@@ -33,5 +33,5 @@ def test_value_and_gradient_are_those_of_the_loop() -> None:
 
 
 def test_mistakes_are_said() -> None:
-    with pytest.raises(TurnwiseError, match="two columns"):
+    with pytest.raises(TurnloomError, match="two columns"):
         Siamese(toy_encoder())(batch(4, columns=3))

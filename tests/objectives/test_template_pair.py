@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from tests.objectives.toy import Features, batch, column, toy_encoder
-from turnwise.errors import TurnwiseError
-from turnwise.objectives import TemplatePair
+from turnloom.errors import TurnloomError
+from turnloom.objectives import TemplatePair
 
 ROWS = 6
 
@@ -83,7 +83,7 @@ def test_a_layer_for_templates_alone() -> None:
 
 
 def test_mistakes_are_said() -> None:
-    with pytest.raises(TurnwiseError, match="two columns"):
+    with pytest.raises(TurnloomError, match="two columns"):
         TemplatePair(toy_encoder())(batch(4, columns=3))
-    with pytest.raises(TurnwiseError, match="all weights"):
+    with pytest.raises(TurnloomError, match="all weights"):
         TemplatePair(toy_encoder(), template=0, utterance=0, pair=0)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tests.objectives.toy import relative_error
-from turnwise.objectives import (
+from turnloom.objectives import (
     HardNegativeContrast,
     InverseFrequencyContrast,
     MaskedLanguage,

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from tests.objectives.reference import naive, wmdc
 from tests.objectives.toy import batch, frequencies, toy_encoder
-from turnwise.errors import TurnwiseError
-from turnwise.objectives import (
+from turnloom.errors import TurnloomError
+from turnloom.objectives import (
     ContextReplyHeads,
     Contrast,
     HardNegativeContrast,
@@ -20,8 +20,8 @@ from turnwise.objectives import (
     NTXent,
     ResponseContrast,
 )
-from turnwise.objectives import contrast as core
-from turnwise.objectives.text_keys import text_keys
+from turnloom.objectives import contrast as core
+from turnloom.objectives.text_keys import text_keys
 
 # The second context stands apart, the second reply lies on the first context: one easy and one hard negative.
 CONTEXTS = torch.tensor([[1.0, 0.0], [0.0, 1.0]], dtype=torch.float64)
@@ -160,21 +160,21 @@ def test_an_anchor_without_negatives_has_no_loss(weighting: Any) -> None:
 
 def test_mistakes_are_said() -> None:
     model = toy_encoder()
-    with pytest.raises(TurnwiseError, match="form cannot be 'triangle'"):
+    with pytest.raises(TurnloomError, match="form cannot be 'triangle'"):
         NTXent(model, form="triangle")  # type: ignore[arg-type]
-    with pytest.raises(TurnwiseError, match="there is no head 'crown'"):
+    with pytest.raises(TurnloomError, match="there is no head 'crown'"):
         NTXent(model, head="crown")  # type: ignore[arg-type]
-    with pytest.raises(TurnwiseError, match="temperature cannot be 0"):
+    with pytest.raises(TurnloomError, match="temperature cannot be 0"):
         NTXent(model, temperature=0)
-    with pytest.raises(TurnwiseError, match=r"^a contrastive loss compares two columns: give contexts and replies$"):
+    with pytest.raises(TurnloomError, match=r"^a contrastive loss compares two columns: give contexts and replies$"):
         NTXent(model)(batch(4, 1, doubles=False))
     with pytest.raises(
-        TurnwiseError, match=r"^InverseFrequencyContrast needs weights: add a column 'label' to the training data$"
+        TurnloomError, match=r"^InverseFrequencyContrast needs weights: add a column 'label' to the training data$"
     ):
         InverseFrequencyContrast(model)(batch(4))
-    with pytest.raises(TurnwiseError, match="less than once"):
+    with pytest.raises(TurnloomError, match="less than once"):
         InverseFrequencyContrast(model)(batch(4), torch.zeros(4))
-    with pytest.raises(TurnwiseError, match="padded token ids"):
+    with pytest.raises(TurnloomError, match="padded token ids"):
         NTXent(model)([{"input_ids": torch.ones(2, 3).long()}] * 2)
 
 
@@ -219,7 +219,7 @@ def test_the_settings_are_those_of_the_model_card() -> None:
 )
 def test_a_choice_that_is_none_is_said_with_those_there_are(option: str, choices: str) -> None:
     wrong: dict[str, Any] = {option: "sideways"}
-    with pytest.raises(TurnwiseError) as error:
+    with pytest.raises(TurnloomError) as error:
         Contrast(toy_encoder(), **wrong)
     assert error.value.problem == f"{option} cannot be 'sideways'"
     assert error.value.mend == f"choose one of {choices}"
@@ -227,7 +227,7 @@ def test_a_choice_that_is_none_is_said_with_those_there_are(option: str, choices
 
 @pytest.mark.parametrize("temperature", [0, -0.1])
 def test_a_temperature_is_above_0(temperature: float) -> None:
-    with pytest.raises(TurnwiseError) as error:
+    with pytest.raises(TurnloomError) as error:
         Contrast(toy_encoder(), temperature=temperature)
     assert error.value.problem == f"the temperature cannot be {temperature}"
     assert error.value.mend == "give a number above 0, such as 0.05"

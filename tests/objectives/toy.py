@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from turnwise.objectives import (
+from turnloom.objectives import (
     HardNegativeContrast,
     InverseFrequencyContrast,
     MaskedLanguage,
@@ -22,8 +22,8 @@ from turnwise.objectives import (
     Sum,
     TemplatePair,
 )
-from turnwise.objectives.masked_language import IGNORED, TARGETS
-from turnwise.objectives.towards_start import FrozenStart
+from turnloom.objectives.masked_language import IGNORED, TARGETS
+from turnloom.objectives.towards_start import FrozenStart
 
 WORDS, WIDTH, LENGTH = 40, 8, 6
 SPECIAL = SimpleNamespace(

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from tests.replies.toy import LengthScorer, WordEncoder, dialogue, many, write_table
-from turnwise.corpus.schema import Dialogue
-from turnwise.errors import TurnwiseError
-from turnwise.replies import ReplyIndex, ReplyOptions
-from turnwise.replies.search import Mode
-from turnwise.replies.store import Store
-from turnwise.replies.words import MOST_WORDS
+from turnloom.corpus.schema import Dialogue
+from turnloom.errors import TurnloomError
+from turnloom.replies import ReplyIndex, ReplyOptions
+from turnloom.replies.search import Mode
+from turnloom.replies.store import Store
+from turnloom.replies.words import MOST_WORDS
 
 ENCODER = WordEncoder()
 
@@ -93,7 +93,7 @@ def test_words_need_no_model(folder: Path) -> None:
     index = ReplyIndex(folder)
     assert index.suggest(["number 33"], 1)[0].text == "Your sofa number 33 is on its way"
     assert index.suggest(["'quotes' AND (brackets) OR *"], 1) == []
-    with pytest.raises(TurnwiseError, match="mode 'vector' needs the model"):
+    with pytest.raises(TurnloomError, match="mode 'vector' needs the model"):
         index.suggest(["number 33"], 1, mode="vector")
 
 
@@ -162,7 +162,7 @@ def test_filters(tmp_path: Path) -> None:
         assert texts("array_has_any(sources, ['two'])") == {"hello there"}
         assert texts("array_has_any(domains, ['taxi'])") == {"hello there", "hello there friend"}
         assert texts("text LIKE '%friend'") == {"hello there friend"}
-    with pytest.raises(TurnwiseError, match=r"the condition 'nothing > 1' is wrong .*it may name text, count"):
+    with pytest.raises(TurnloomError, match=r"the condition 'nothing > 1' is wrong .*it may name text, count"):
         index.suggest(["hello"], where="nothing > 1")
 
 
@@ -197,11 +197,11 @@ def test_delete_conversations_and_replies(tmp_path: Path) -> None:
     assert stored(index) == {t: c for t, c in naive_counts(left).items() if t != "You are welcome!"}
     shared = next(hit for hit in index.suggest(["the lamp costs"], 9) if hit.text == "The lamp costs ten")
     assert {place.dialogue_id for place in shared.conversations} == {"d0", "d10"}
-    with pytest.raises(TurnwiseError, match="the condition 'colour = 1' is wrong"):
+    with pytest.raises(TurnloomError, match="the condition 'colour = 1' is wrong"):
         index.delete(where="colour = 1")
     index.delete(where="source = 'chats' AND turn = 3")
     assert {text[:4] for text in stored(index)} == {"Your"}
-    with pytest.raises(TurnwiseError, match="nothing is named"):
+    with pytest.raises(TurnloomError, match="nothing is named"):
         index.delete()
 
 
@@ -221,7 +221,7 @@ def test_versions_stay_until_they_are_pruned(tmp_path: Path) -> None:
     assert stored(index) == naive_counts(many(19, first=1))
     names = {name for table in ("replies_1", "occurrences_1") for name in Store(place).open(table).tags.list()}
     assert names == {"v2", "v3"}
-    with pytest.raises(TurnwiseError, match="has no version 1: it has 2, 3"):
+    with pytest.raises(TurnloomError, match="has no version 1: it has 2, 3"):
         ReplyIndex(place, ENCODER, version=1)
     assert index.prune(1) == [2]
     assert stored(ReplyIndex(place, ENCODER)) == naive_counts(many(19, first=1))
@@ -233,9 +233,9 @@ def test_another_model_is_refused_until_vectors_are_made_anew(tmp_path: Path) ->
     options = ReplyOptions(contexts=True)
     old = ReplyIndex.build(table, place, ENCODER, options)
     other = WordEncoder("other", 16)
-    with pytest.raises(TurnwiseError, match=r"holds vectors of words \(words-32\), not of other \(other-16\)"):
+    with pytest.raises(TurnloomError, match=r"holds vectors of words \(words-32\), not of other \(other-16\)"):
         ReplyIndex(place, other)
-    with pytest.raises(TurnwiseError, match="holds vectors of words"):
+    with pytest.raises(TurnloomError, match="holds vectors of words"):
         ReplyIndex.build(write_table(tmp_path / "more", many(3, 20)), place, other, options)
     new = ReplyIndex.reembed(place, other, shard_size=5)
     assert stored(new) == stored(old) == naive_counts(many(12))
@@ -263,7 +263,7 @@ def test_similar_contexts(tmp_path: Path) -> None:
     assert found[0].score == pytest.approx(1)
     assert index.suggest(["my card is lost"], 3, mode="contexts", where="count = 1")[0].text == "Sunny all day"
     plain = ReplyIndex.build(table, tmp_path / "plain", ENCODER)
-    with pytest.raises(TurnwiseError, match="this index has no contexts"):
+    with pytest.raises(TurnloomError, match="this index has no contexts"):
         plain.suggest(["my card"], mode="all")
 
 
@@ -282,25 +282,25 @@ def test_which_turns_are_replies(tmp_path: Path) -> None:
 
 def test_mistakes(tmp_path: Path) -> None:
     table = write_table(tmp_path / "table", [dialogue(1, "hi")])
-    with pytest.raises(TurnwiseError, match="holds no replies"):
+    with pytest.raises(TurnloomError, match="holds no replies"):
         ReplyIndex.build(table, tmp_path / "index", ENCODER)
     assert not (tmp_path / "index").exists()
-    with pytest.raises(TurnwiseError, match="holds no index of replies"):
+    with pytest.raises(TurnloomError, match="holds no index of replies"):
         ReplyIndex(tmp_path / "index", ENCODER)
-    with pytest.raises(TurnwiseError, match="holds files that are not an index's"):
+    with pytest.raises(TurnloomError, match="holds files that are not an index's"):
         ReplyIndex.build(table, tmp_path, ENCODER)
-    with pytest.raises(TurnwiseError, match="is not a folder"):
+    with pytest.raises(TurnloomError, match="is not a folder"):
         ReplyIndex.build(tmp_path / "nothing", tmp_path / "other", ENCODER)
     index = ReplyIndex.build(write_table(tmp_path / "good", many(2)), tmp_path / "fine", ENCODER)
-    with pytest.raises(TurnwiseError, match="with other options"):
+    with pytest.raises(TurnloomError, match="with other options"):
         ReplyIndex.build(table, tmp_path / "fine", ENCODER, ReplyOptions(min_words=3))
-    with pytest.raises(TurnwiseError, match="holds an index of other tables: add to it"):
+    with pytest.raises(TurnloomError, match="holds an index of other tables: add to it"):
         ReplyIndex.build(table, tmp_path / "fine", ENCODER)
     assert ReplyIndex.build(tmp_path / "good", tmp_path / "fine", ENCODER).version.number == 1
-    with pytest.raises(TurnwiseError, match="needs a turn of context"):
+    with pytest.raises(TurnloomError, match="needs a turn of context"):
         index.suggest([])
-    with pytest.raises(TurnwiseError, match="a list of turns, not one text"):
+    with pytest.raises(TurnloomError, match="a list of turns, not one text"):
         index.suggest("hello")
     assert not (tmp_path / "other").exists()
-    with pytest.raises(TurnwiseError, match="there is no mode 'best'"):
+    with pytest.raises(TurnloomError, match="there is no mode 'best'"):
         index.suggest(["hi"], mode="best")  # type: ignore[arg-type]

@@ -15,10 +15,10 @@ import pytest
 
 from tests.replies.test_index import naive_counts, stored
 from tests.replies.toy import WordEncoder, many, write_table
-from turnwise.errors import TurnwiseError
-from turnwise.replies import ReplyIndex, ReplyOptions
-from turnwise.replies.manifest import IndexManifest, Journal, sole_writer
-from turnwise.replies.store import Store
+from turnloom.errors import TurnloomError
+from turnloom.replies import ReplyIndex, ReplyOptions
+from turnloom.replies.manifest import IndexManifest, Journal, sole_writer
+from turnloom.replies.store import Store
 
 ENCODER = WordEncoder()
 OPTIONS = ReplyOptions(contexts=True)
@@ -95,7 +95,7 @@ def test_an_unfinished_write_is_finished_or_undone(tmp_path: Path, monkeypatch: 
         cut_off(patch, 3)
         with pytest.raises(PowerCutError):
             index.add(second)
-    with pytest.raises(TurnwiseError, match=r"not finished \(add of .*two with words\): run it again, or undo it"):
+    with pytest.raises(TurnloomError, match=r"not finished \(add of .*two with words\): run it again, or undo it"):
         index.delete(conversations=["d1"])
     assert str(ReplyIndex.rollback(place)).startswith("add of")
     assert ReplyIndex.rollback(place) is None
@@ -105,7 +105,7 @@ def test_an_unfinished_write_is_finished_or_undone(tmp_path: Path, monkeypatch: 
         cut_off(patch, 3)
         with pytest.raises(PowerCutError):
             ReplyIndex.build(first, tmp_path / "other", ENCODER)
-    with pytest.raises(TurnwiseError, match="is not built yet"):
+    with pytest.raises(TurnloomError, match="is not built yet"):
         ReplyIndex(tmp_path / "other", ENCODER)
     ReplyIndex.rollback(tmp_path / "other")
     assert stored(ReplyIndex.build(second, tmp_path / "other", ENCODER)) == naive_counts(many(8, first=4))
@@ -113,7 +113,7 @@ def test_an_unfinished_write_is_finished_or_undone(tmp_path: Path, monkeypatch: 
 
 def test_one_writer_at_a_time(tmp_path: Path) -> None:
     index = ReplyIndex.build(write_table(tmp_path / "one", many(3)), tmp_path / "index", ENCODER)
-    with sole_writer(tmp_path / "index"), pytest.raises(TurnwiseError, match="another process is writing"):
+    with sole_writer(tmp_path / "index"), pytest.raises(TurnloomError, match="another process is writing"):
         index.delete(conversations=["d1"])
 
 
@@ -121,7 +121,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from tests.replies.toy import WordEncoder
-from turnwise.replies import ReplyIndex
+from turnloom.replies import ReplyIndex
 ReplyIndex.build(sys.argv[1], sys.argv[2], WordEncoder(), shard_size=50)
 ReplyIndex(sys.argv[2], WordEncoder()).add(sys.argv[3], shard_size=50)
 """

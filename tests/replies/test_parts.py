@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.replies.toy import WordEncoder, dialogue, many, write_table
-from turnwise.replies import ReplyIndex, ann, evaluate_replies
-from turnwise.replies.ann import AnnPlan, choose_plan, create_vector_index, exact_neighbours, nearest, tune
-from turnwise.replies.grouping import group_occurrences
-from turnwise.replies.keys import KeyRanges
-from turnwise.replies.search import fuse
-from turnwise.replies.store import Store, answered, vector_array
-from turnwise.replies.words import count_words, rarest_words
-from turnwise.runtime.vectors import unit_rows
+from turnloom.replies import ReplyIndex, ann, evaluate_replies
+from turnloom.replies.ann import AnnPlan, choose_plan, create_vector_index, exact_neighbours, nearest, tune
+from turnloom.replies.grouping import group_occurrences
+from turnloom.replies.keys import KeyRanges
+from turnloom.replies.search import fuse
+from turnloom.replies.store import Store, answered, vector_array
+from turnloom.replies.words import count_words, rarest_words
+from turnloom.runtime.vectors import unit_rows
 
 
 @given(st.integers(1, 50), st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=30))

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.replies.toy import LengthScorer, WordEncoder, many, write_table
-from turnwise.errors import TurnwiseError
-from turnwise.replies import ReplyIndex, Suggestion
-from turnwise.replies.rerank import blend, in_final_order
+from turnloom.errors import TurnloomError
+from turnloom.replies import ReplyIndex, Suggestion
+from turnloom.replies.rerank import blend, in_final_order
 
 
 def suggestion(text: str, score: float) -> Suggestion:
@@ -57,7 +57,7 @@ def test_a_re_ranker_alone_keeps_its_own_scores() -> None:
 
 @pytest.mark.parametrize("weight", [-0.1, 1.5, float("nan")])
 def test_a_weight_is_a_part_of_one(weight: float) -> None:
-    with pytest.raises(TurnwiseError, match="cannot count"):
+    with pytest.raises(TurnloomError, match="cannot count"):
         in_final_order(LengthScorer(), ["hello"], FOUND, weight)
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from turnwise.corpus.schema import Dialogue, Turn, dialogues_to_arrow
-from turnwise.corpus.table import TableWriter
-from turnwise.runtime.protocols import Context, Vectors
+from turnloom.corpus.schema import Dialogue, Turn, dialogues_to_arrow
+from turnloom.corpus.table import TableWriter
+from turnloom.runtime.protocols import Context, Vectors
 
 
 class WordEncoder:
@@ -61,7 +61,7 @@ def dialogue(number: int | str, *texts: str, source: str = "chats", domains: Seq
 
 
 def write_table(folder: Path, dialogues: Sequence[Dialogue]) -> Path:
-    from turnwise.corpus.engine import daft
+    from turnloom.corpus.engine import daft
 
     writer = TableWriter(folder)
     writer.write(daft().from_arrow(dialogues_to_arrow(dialogues)))

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from turnwise.errors import TurnwiseError
-from turnwise.runtime import Encoder, TrainableEncoder, load_encoder
-from turnwise.runtime.context_format import ContextFormat
+from turnloom.errors import TurnloomError
+from turnloom.runtime import Encoder, TrainableEncoder, load_encoder
+from turnloom.runtime.context_format import ContextFormat
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = [*SPECIAL, *re.findall(r"\w+", "hello there how can i help you my card is lost yes no please")]
@@ -68,10 +68,10 @@ def test_contexts_are_cut_from_the_front(folder: Path) -> None:
     turns = ["hello there how can i help you", "my card is lost", "yes please"]
     assert encoder.format_context(turns) == "my card is lost [SEP] yes please"
     assert encoder.format_context(turns[1:]) == "my card is lost [SEP] yes please"
-    (folder / "turnwise.json").write_text(json.dumps({"separator": "please", "max_turns": 1}))
+    (folder / "turnloom.json").write_text(json.dumps({"separator": "please", "max_turns": 1}))
     assert load_encoder(folder).format_context(turns) == "yes please"
-    (folder / "turnwise.json").write_text(json.dumps({"cut": "middle"}))
-    with pytest.raises(TurnwiseError, match=r"turnwise\.json is not a context format"):
+    (folder / "turnloom.json").write_text(json.dumps({"cut": "middle"}))
+    with pytest.raises(TurnloomError, match=r"turnloom\.json is not a context format"):
         load_encoder(folder)
 
 
@@ -87,7 +87,7 @@ def test_the_last_turn_always_stays() -> None:
 def test_the_fingerprint_follows_the_weights(model: Any, folder: Path) -> None:
     before = load_encoder(folder).fingerprint
     assert load_encoder(folder).fingerprint == before
-    (folder / "turnwise.json").write_text("{}")
+    (folder / "turnloom.json").write_text("{}")
     assert load_encoder(folder).fingerprint != before
     assert load_encoder(model).fingerprint == load_encoder(model).fingerprint
 
@@ -148,11 +148,11 @@ def test_any_object_that_encodes() -> None:
 
 
 def test_what_is_no_model_is_said(tmp_path: Path) -> None:
-    with pytest.raises(TurnwiseError, match="holds no model"):
+    with pytest.raises(TurnloomError, match="holds no model"):
         load_encoder(tmp_path)
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "pytorch_model.bin").write_bytes(b"pickle")
-    with pytest.raises(TurnwiseError, match="no safetensors"):
+    with pytest.raises(TurnloomError, match="no safetensors"):
         load_encoder(tmp_path)
-    with pytest.raises(TurnwiseError, match="has no 'encode'"):
+    with pytest.raises(TurnloomError, match="has no 'encode'"):
         load_encoder(object())

@@ -12,13 +12,13 @@ from sentence_transformers import SentenceTransformer
 
 from tests.objectives.cross_encoders import tiny_cross_encoder
 from tests.runtime.test_encoder import tiny_model
-from turnwise.errors import TurnwiseError
-from turnwise.runtime import Encoder, Scorer, load_encoder
-from turnwise.runtime.context_format import FILE, ContextFormat
-from turnwise.runtime.export import agreement, export_model
-from turnwise.runtime.onnx_backend import GRAPH, SPEC, OnnxEncoder, OnnxScorer, batches_of, read_spec
-from turnwise.runtime.quantization import smooth
-from turnwise.runtime.scorer import is_cross_encoder, load_scorer
+from turnloom.errors import TurnloomError
+from turnloom.runtime import Encoder, Scorer, load_encoder
+from turnloom.runtime.context_format import FILE, ContextFormat
+from turnloom.runtime.export import agreement, export_model
+from turnloom.runtime.onnx_backend import GRAPH, SPEC, OnnxEncoder, OnnxScorer, batches_of, read_spec
+from turnloom.runtime.quantization import smooth
+from turnloom.runtime.scorer import is_cross_encoder, load_scorer
 
 pytest.importorskip("onnxruntime")
 TEXTS = [
@@ -36,8 +36,8 @@ CONTEXTS = [("hello there", "my card is lost"), ("yes",), ("no " * 12, "please h
 def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny encoder with kept heads."""
 
-    from turnwise.objectives import ContextReplyHeads
-    from turnwise.training.heads import keep_heads
+    from turnloom.objectives import ContextReplyHeads
+    from turnloom.training.heads import keep_heads
 
     folder = tmp_path_factory.mktemp("encoders")
     (folder / "tiny").mkdir()
@@ -98,9 +98,9 @@ def test_an_exported_encoder_gives_the_same_vectors_in_all_three_views(encoder_f
     # Exported once more over it, and refused where it would overwrite something else.
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "notes.txt").write_text("mine")
-    with pytest.raises(TurnwiseError, match="not an export's"):
+    with pytest.raises(TurnloomError, match="not an export's"):
         export_model(encoder_folder, tmp_path / "other")
-    with pytest.raises(TurnwiseError, match="is an export already"):
+    with pytest.raises(TurnloomError, match="is an export already"):
         export_model(tmp_path / "out", tmp_path / "again")
 
 
@@ -212,12 +212,12 @@ def test_an_exported_scorer_gives_the_same_scores(scorer_folder: Path, tmp_path:
 def test_what_is_no_export_is_said(tmp_path: Path, encoder_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "half").mkdir()
     (tmp_path / "half" / SPEC).write_text('{"kind": "encoder"}')
-    with pytest.raises(TurnwiseError, match="describes no export"):
+    with pytest.raises(TurnloomError, match="describes no export"):
         load_encoder(tmp_path / "half")
     import importlib.util
 
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(TurnwiseError, match=r"pip install 'turnwise\[onnx\]'"):
+    with pytest.raises(TurnloomError, match=r"pip install 'turnloom\[onnx\]'"):
         export_model(encoder_folder, tmp_path / "out")
 
 
@@ -227,7 +227,7 @@ def test_the_command_reports_what_it_changed(
 ) -> None:
     import json
 
-    from turnwise.cli.export import export
+    from turnloom.cli.export import export
 
     (tmp_path / "texts.txt").write_text("\n".join(TEXTS))
     export(encoder_folder, out=tmp_path / "out", int8=True, texts=tmp_path / "texts.txt", calibrate=None, measure=False)

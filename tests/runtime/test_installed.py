@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import turnwise
+import turnloom
 from tests.test_plugins import install
 from tests.training.toy import write_start
-from turnwise.errors import TurnwiseError
-from turnwise.runtime import load_encoder
-from turnwise.runtime.installed import model_folder
+from turnloom.errors import TurnloomError
+from turnloom.runtime import load_encoder
+from turnloom.runtime.installed import model_folder
 
-ENTRY = "[turnwise.models]\na-model = a_model\n"
+ENTRY = "[turnloom.models]\na-model = a_model\n"
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_an_installed_model_is_loaded_by_its_name(installed: Path) -> None:
     texts = ["where is my parcel?"]
-    assert np.array_equal(turnwise.load("a-model").encode(texts), load_encoder(installed).encode(texts))
+    assert np.array_equal(turnloom.load("a-model").encode(texts), load_encoder(installed).encode(texts))
 
 
 @pytest.mark.usefixtures("installed")
@@ -43,10 +43,10 @@ def test_a_folder_of_that_name_comes_first(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.usefixtures("installed")
 def test_two_packages_with_a_model_of_one_name_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, tmp_path / "other", ENTRY, name="another")
-    with pytest.raises(TurnwiseError, match="a-model and another both have the model 'a-model'"):
-        turnwise.load("a-model")
+    with pytest.raises(TurnloomError, match="a-model and another both have the model 'a-model'"):
+        turnloom.load("a-model")
 
 
 def test_what_is_not_installed_is_said() -> None:
-    with pytest.raises(TurnwiseError, match="install the package of that name"):
-        turnwise.load("no-such-model")
+    with pytest.raises(TurnloomError, match="install the package of that name"):
+        turnloom.load("no-such-model")

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from tests.runtime.test_encoder import tiny_model
-from turnwise.runtime import Encoder, load_encoder
-from turnwise.runtime.encoder import ObjectEncoder
-from turnwise.runtime.mteb_model import MtebEncoder, is_mteb_model
+from turnloom.runtime import Encoder, load_encoder
+from turnloom.runtime.encoder import ObjectEncoder
+from turnloom.runtime.mteb_model import MtebEncoder, is_mteb_model
 
 TEXTS = ["hello there", "my card is lost"]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from turnwise.runtime import precision
-from turnwise.runtime.precision import computes_bf16_fast, has_vnni
-from turnwise.training import load_recipe
+from turnloom.runtime import precision
+from turnloom.runtime.precision import computes_bf16_fast, has_vnni
+from turnloom.training import load_recipe
 
 
 def _cpu(monkeypatch: pytest.MonkeyPatch, **able: bool) -> None:

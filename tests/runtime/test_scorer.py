@@ -7,9 +7,9 @@ import pytest
 from sentence_transformers import CrossEncoder
 
 from tests.runtime.test_encoder import tiny_model
-from turnwise.errors import TurnwiseError
-from turnwise.runtime import Scorer
-from turnwise.runtime.scorer import is_cross_encoder, load_scorer
+from turnloom.errors import TurnloomError
+from turnloom.runtime import Scorer
+from turnloom.runtime.scorer import is_cross_encoder, load_scorer
 
 
 @pytest.fixture
@@ -34,10 +34,10 @@ def test_a_cross_encoder_scores_as_it_does_alone(folder: Path) -> None:
 
 
 def test_an_encoder_is_no_scorer(folder: Path) -> None:
-    with pytest.raises(TurnwiseError, match="encoder holds no cross-encoder"):
+    with pytest.raises(TurnloomError, match="encoder holds no cross-encoder"):
         load_scorer(folder.parent / "encoder")
     (folder / "config.json").write_text("{")
-    with pytest.raises(TurnwiseError, match="scorer holds a damaged model"):
+    with pytest.raises(TurnloomError, match="scorer holds a damaged model"):
         load_scorer(folder)
 
 

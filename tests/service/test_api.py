@@ -12,8 +12,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.service.toy import HeadedEncoder
-from turnwise.intents import IntentClassifier
-from turnwise.runtime.protocols import Vectors
+from turnloom.intents import IntentClassifier
+from turnloom.runtime.protocols import Vectors
 
 CHAT = {
     "id": "new-1",
@@ -186,8 +186,8 @@ def test_health_info_models_and_metrics(client: TestClient) -> None:
     assert [model["id"] for model in client.get("/v1/models").json()["data"]] == ["toy", "length"]
     client.post("/v1/embeddings", json={"model": "toy", "input": "a"})
     metrics = client.get("/metrics").text
-    assert 'turnwise_requests_total{method="POST",route="/v1/embeddings",status="200"}' in metrics
-    assert "turnwise_batch_items_bucket" in metrics
+    assert 'turnloom_requests_total{method="POST",route="/v1/embeddings",status="200"}' in metrics
+    assert "turnloom_batch_items_bucket" in metrics
     client.get("/nowhere/at/all")
     assert "nowhere" not in client.get("/metrics").text
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turnwise.service.batching import Batcher, OverloadedError
-from turnwise.service.config import Batching
+from turnloom.service.batching import Batcher, OverloadedError
+from turnloom.service.config import Batching
 
 
 class Seen:

@@ -1,4 +1,4 @@
-"""`turnwise serve` as a user meets it, but for serving itself."""
+"""`turnloom serve` as a user meets it, but for serving itself."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from tests.cli.test_commands import run
-from turnwise.service.config import config_text
-from turnwise.service.keys import hashed
+from turnloom.service.config import config_text
+from turnloom.service.keys import hashed
 
 Capture = pytest.CaptureFixture[str]
 
@@ -31,7 +31,7 @@ def test_a_new_key_is_shown_once_with_its_entry(capsys: Capture, monkeypatch: py
 def test_what_is_missing_is_said(capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     code, _, error = run(capsys, monkeypatch, "serve")
     assert code == 2
-    assert "turnwise serve --init" in error
+    assert "turnloom serve --init" in error
     (tmp_path / "config.yaml").write_text(config_text(), encoding="utf-8")
     code, _, error = run(capsys, monkeypatch, "serve", str(tmp_path / "config.yaml"), "--check")
     assert code == 2

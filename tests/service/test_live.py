@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from tests.service.toy import HeadedEncoder, listening, loaders, settings, with_intents
-from turnwise.service.app import create_app
-from turnwise.service.journal import Journal
-from turnwise.service.live_intents import LiveIntents
-from turnwise.service.resources import Loaders
+from turnloom.service.app import create_app
+from turnloom.service.journal import Journal
+from turnloom.service.live_intents import LiveIntents
+from turnloom.service.resources import Loaders
 
 
 def embed(address: str, text: str | list[str], **options: Any) -> httpx.Response:
@@ -75,7 +75,7 @@ def test_a_client_that_leaves_is_not_computed_for(address: str, encoder: HeadedE
         wait_for(lambda: ["first"] in encoder.calls)
         with pytest.raises(httpx.ReadTimeout):
             httpx.post(f"{address}/v1/embeddings", json={"model": "toy", "input": "left"}, timeout=1)
-        wait_for(lambda: metric(address, 'turnwise_dropped_jobs_total{model="toy",reason="cancelled"} 1.0'))
+        wait_for(lambda: metric(address, 'turnloom_dropped_jobs_total{model="toy",reason="cancelled"} 1.0'))
         encoder.gate.set()
         assert first.result().status_code == 200
     assert embed(address, "after").status_code == 200
@@ -88,7 +88,7 @@ def test_a_full_queue_is_429_with_retry_after(address: str, encoder: HeadedEncod
         running = pool.submit(embed, address, "running")
         wait_for(lambda: ["running"] in encoder.calls)
         waiting = pool.submit(embed, address, ["w" * 200])
-        wait_for(lambda: metric(address, 'turnwise_queue_tokens{model="toy"} 52.0'))
+        wait_for(lambda: metric(address, 'turnloom_queue_tokens{model="toy"} 52.0'))
         refused = embed(address, ["r" * 200])
         encoder.gate.set()
         assert (refused.status_code, refused.json()["error"]["code"]) == (429, "overloaded")
@@ -133,7 +133,7 @@ def test_langchains_embeddings_work(address: str, encoder: HeadedEncoder) -> Non
 
 
 def test_a_reload_drops_no_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("turnwise.service.app.LOOK_FOR_RELOAD", 0.05)
+    monkeypatch.setattr("turnloom.service.app.LOOK_FOR_RELOAD", 0.05)
     made: list[HeadedEncoder] = []
 
     def load(_: Any) -> HeadedEncoder:

@@ -19,7 +19,7 @@ from tests.service.toy import (
     with_intents,
     with_replies,
 )
-from turnwise.service.app import create_app
+from turnloom.service.app import create_app
 
 pytestmark = pytest.mark.slow
 

@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 from tests.runtime.test_encoder import tiny_model
-from turnwise.runtime.export import export_model
+from turnloom.runtime.export import export_model
 
 pytestmark = pytest.mark.slow
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0"}
@@ -28,7 +28,7 @@ RAY = """
 import sys, time
 import httpx, ray
 from ray import serve
-from turnwise.service.ray_serve import ray_application
+from turnloom.service.ray_serve import ray_application
 
 ray.init(num_cpus=3, _node_ip_address="127.0.0.1", include_dashboard=False, log_to_driver=False)
 serve.start(http_options={"host": "127.0.0.1", "port": int(sys.argv[2])})
@@ -39,7 +39,7 @@ answers = [httpx.post(f"{address}/v1/embeddings", json=asked, timeout=60) for _ 
 assert {answer.status_code for answer in answers} == {200}, answers[0].text
 assert len({answer.text for answer in answers}) == 1
 assert httpx.get(f"{address}/health/ready").status_code == 200
-running = serve.status().applications["default"].deployments["turnwise"].replica_states
+running = serve.status().applications["default"].deployments["turnloom"].replica_states
 assert running == {"RUNNING": 2}, running
 serve.shutdown()
 print("served by two replicas")
@@ -89,7 +89,7 @@ def wait_ready(address: str, process: subprocess.Popen[bytes], seconds: float = 
 
 @contextmanager
 def running(config: Path, address: str) -> Iterator[subprocess.Popen[bytes]]:
-    command = [sys.executable, "-m", "turnwise.cli.main", "serve", str(config)]
+    command = [sys.executable, "-m", "turnloom.cli.main", "serve", str(config)]
     with (config.parent / "log").open("wb") as log:
         process = subprocess.Popen(command, env=ENVIRONMENT, stdout=log, stderr=log)
     try:
@@ -141,12 +141,12 @@ def test_workers_survive_a_kill_and_their_metrics_are_added_up(folder: Path) -> 
         assert embed(address).text == expected
         wait_until(lambda: len(now := worker_processes(process.pid)) == 2 and workers[0] not in now)
         metrics = httpx.get(f"{address}/metrics").text
-        assert 'turnwise_requests_total{method="POST",route="/v1/embeddings",status="200"} 2.0' in metrics
+        assert 'turnloom_requests_total{method="POST",route="/v1/embeddings",status="200"} 2.0' in metrics
 
 
 def test_workers_that_cannot_start_end_the_service(folder: Path) -> None:
     config, _ = write_config(folder, workers=2, model={"path": ".", "name": "tiny"})
-    command = [sys.executable, "-m", "turnwise.cli.main", "serve", str(config)]
+    command = [sys.executable, "-m", "turnloom.cli.main", "serve", str(config)]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 3
     assert '"event":"not started"' in done.stdout + done.stderr
@@ -211,7 +211,7 @@ def test_sigterm_answers_what_has_begun(folder: Path) -> None:
 
 def test_a_wrong_configuration_is_one_line(folder: Path) -> None:
     config, _ = write_config(folder, model={"path": "nowhere"})
-    command = [sys.executable, "-m", "turnwise.cli.main", "serve", str(config)]
+    command = [sys.executable, "-m", "turnloom.cli.main", "serve", str(config)]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 2
     assert "there is no folder" in done.stderr
@@ -226,7 +226,7 @@ def test_a_port_in_use_is_one_line(folder: Path, workers: int) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         config, _ = write_config(folder, workers=workers, port=taken.getsockname()[1])
-        command = [sys.executable, "-m", "turnwise.cli.main", "serve", str(config)]
+        command = [sys.executable, "-m", "turnloom.cli.main", "serve", str(config)]
         done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 2
     assert "cannot be served on (Address already in use)" in done.stderr

@@ -12,11 +12,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.service.toy import KEYS, HeadedEncoder, bearer, keys, served, settings
-from turnwise.errors import TurnwiseError
-from turnwise.service.config import KeyEntry, ServiceConfig, config_text, load_config
-from turnwise.service.guard import too_deep
-from turnwise.service.keys import Buckets, KeyRing, hashed, new_key
-from turnwise.service.logs import JsonFormatter
+from turnloom.errors import TurnloomError
+from turnloom.service.config import KeyEntry, ServiceConfig, config_text, load_config
+from turnloom.service.guard import too_deep
+from turnloom.service.keys import Buckets, KeyRing, hashed, new_key
+from turnloom.service.logs import JsonFormatter
 
 EMBED = {"model": "toy", "input": "hello"}
 ROUTES = [
@@ -76,7 +76,7 @@ def test_a_rate_is_kept_and_says_when(guarded: TestClient) -> None:
 
 def test_buckets_are_shared_by_processes_and_refill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [1_000.0]
-    monkeypatch.setattr("turnwise.service.keys.time.time", lambda: clock[0])
+    monkeypatch.setattr("turnloom.service.keys.time.time", lambda: clock[0])
     one, two = (Buckets(tmp_path / "rates", [None, 2]) for _ in range(2))
     assert [one.take(1), two.take(1)] == [0, 0]
     assert one.take(1) == pytest.approx(30)
@@ -124,7 +124,7 @@ def test_depth_is_counted_outside_of_strings() -> None:
 def test_errors_tell_nothing_of_the_inside_and_logs_nothing_of_the_text(
     guarded: TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.INFO, "turnwise.service"):
+    with caplog.at_level(logging.INFO, "turnloom.service"):
         given = {"X-Request-Id": "my-id-1"}
         answer = guarded.post("/v1/embeddings", json=EMBED | {"input": "poison"}, headers=bearer("all") | given)
         guarded.post("/v1/embeddings", json=EMBED | {"input": "my name is Ada"}, headers=bearer("all"))
@@ -133,7 +133,7 @@ def test_errors_tell_nothing_of_the_inside_and_logs_nothing_of_the_text(
     assert answer.json()["error"]["code"] == "internal_error"
     assert "secret" not in answer.text
     assert "Traceback" not in answer.text
-    lines = [JsonFormatter().format(record) for record in caplog.records if record.name == "turnwise.service"]
+    lines = [JsonFormatter().format(record) for record in caplog.records if record.name == "turnloom.service"]
     entries = [json.loads(line) for line in lines]
     assert any("ValueError" in str(entry.get("trace")) and entry["request_id"] == "my-id-1" for entry in entries)
     assert [entry["status"] for entry in entries if entry["event"] == "request"] == [500, 200]
@@ -142,7 +142,7 @@ def test_errors_tell_nothing_of_the_inside_and_logs_nothing_of_the_text(
 
 def test_texts_are_logged_when_asked_for(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     config = settings(tmp_path, logs={"texts": True})
-    with served(config, HeadedEncoder()) as client, caplog.at_level(logging.INFO, "turnwise.service"):
+    with served(config, HeadedEncoder()) as client, caplog.at_level(logging.INFO, "turnloom.service"):
         client.post("/v1/embeddings", json=EMBED | {"input": "my name is Ada"})
     assert any("Ada" in JsonFormatter().format(record) for record in caplog.records)
 
@@ -204,7 +204,7 @@ def test_models_come_from_allowed_folders_only(tmp_path: Path) -> None:
     (tmp_path / "inside" / "link").symlink_to(tmp_path / "outside")
     for path in ("outside", "inside/../outside", "inside/link", "/etc"):
         config = ServiceConfig.model_validate({"model": {"path": path}, "allowed_folders": ["inside"]})
-        with pytest.raises(TurnwiseError, match="not below an allowed folder"):
+        with pytest.raises(TurnloomError, match="not below an allowed folder"):
             config.within(tmp_path)
 
 
@@ -214,7 +214,7 @@ def test_the_commented_configuration_is_the_default(tmp_path: Path) -> None:
     assert found == ServiceConfig.model_validate({"model": {"path": "model"}}).within(tmp_path)
     for text, said in (("model: [", "is no YAML"), ("model: {path: m}\nport: x", "port: "), ("", "the file: ")):
         (tmp_path / "wrong.yaml").write_text(text, encoding="utf-8")
-        with pytest.raises(TurnwiseError, match=said):
+        with pytest.raises(TurnloomError, match=said):
             load_config(tmp_path / "wrong.yaml")
-    with pytest.raises(TurnwiseError, match="cannot be read"):
+    with pytest.raises(TurnloomError, match="cannot be read"):
         load_config(tmp_path / "nowhere.yaml")

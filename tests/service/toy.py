@@ -14,11 +14,11 @@ import numpy as np
 from starlette.testclient import TestClient
 
 from tests.replies.toy import LengthScorer, WordEncoder, many, write_table
-from turnwise.runtime.protocols import Context, Vectors
-from turnwise.service.app import create_app
-from turnwise.service.config import ServiceConfig
-from turnwise.service.keys import hashed
-from turnwise.service.resources import Loaders
+from turnloom.runtime.protocols import Context, Vectors
+from turnloom.service.app import create_app
+from turnloom.service.config import ServiceConfig
+from turnloom.service.keys import hashed
+from turnloom.service.resources import Loaders
 
 INTENTS = {
     "lost card": ["i lost my card", "my card is gone", "card was stolen", "cannot find my card"],
@@ -67,7 +67,7 @@ def settings(folder: Path, **changes: Any) -> ServiceConfig:
 
 
 def with_intents(folder: Path, encoder: Any) -> dict[str, Any]:
-    from turnwise.intents import IntentClassifier
+    from turnloom.intents import IntentClassifier
 
     texts = [text for texts in INTENTS.values() for text in texts]
     labels = [name for name, texts in INTENTS.items() for _ in texts]
@@ -76,7 +76,7 @@ def with_intents(folder: Path, encoder: Any) -> dict[str, Any]:
 
 
 def with_replies(folder: Path, encoder: Any) -> dict[str, Any]:
-    from turnwise.replies import ReplyIndex
+    from turnloom.replies import ReplyIndex
 
     ReplyIndex.build(write_table(folder / "table", many(20)), folder / "replies", encoder)
     return {"replies": {"folder": "replies", "add_every_seconds": 0.2}}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from studies.tables import differences_table, mean_run, scores_table
 
-from turnwise.benchmarks import RunResult
-from turnwise.benchmarks.compare import compare_runs
-from turnwise.benchmarks.results import TaskResult
-from turnwise.benchmarks.task import TaskInfo
+from turnloom.benchmarks import RunResult
+from turnloom.benchmarks.compare import compare_runs
+from turnloom.benchmarks.results import TaskResult
+from turnloom.benchmarks.task import TaskInfo
 
 INFO = TaskInfo(
     name="one", family="intent", level="utterance", dataset="clinc150", language="en", main_score="accuracy", draws=2

@@ -41,8 +41,8 @@ def test_lower_bounds_come_from_the_project(tmp_path: Path) -> None:
 
     project = tmp_path / "pyproject.toml"
     project.write_text(
-        '[project]\nname = "turnwise"\ndependencies = ["rich>=13.7", "torch>=2.6"]\n'
-        '[project.optional-dependencies]\nserve = ["rich>=14", "turnwise[onnx]"]\ncluster = ["ray[default]>=2.50"]\n'
+        '[project]\nname = "turnloom"\ndependencies = ["rich>=13.7", "torch>=2.6"]\n'
+        '[project.optional-dependencies]\nserve = ["rich>=14", "turnloom[onnx]"]\ncluster = ["ray[default]>=2.50"]\n'
     )
     rows = list(wanted(project))
     assert [(row.name, row.lowest, row.extra) for row in rows][2:] == [
@@ -81,14 +81,14 @@ def test_licences_are_read_and_refused() -> None:
 
 
 def write_dist(folder: Path, version: str, names: tuple[str, ...] = NEEDED) -> None:
-    with zipfile.ZipFile(folder / "turnwise-1.0.0-py3-none-any.whl", "w") as wheel:
-        for name in (*names, "turnwise-1.0.0.dist-info/licenses/LICENSE"):
+    with zipfile.ZipFile(folder / "turnloom-1.0.0-py3-none-any.whl", "w") as wheel:
+        for name in (*names, "turnloom-1.0.0.dist-info/licenses/LICENSE"):
             wheel.writestr(name, "")
         header = f"Metadata-Version: 2.4\nVersion: {version}\nDescription-Content-Type: text/markdown\n\n"
-        wheel.writestr("turnwise-1.0.0.dist-info/METADATA", header + "readme " * 100)
-    with tarfile.open(folder / "turnwise-1.0.0.tar.gz", "w:gz") as sdist:
+        wheel.writestr("turnloom-1.0.0.dist-info/METADATA", header + "readme " * 100)
+    with tarfile.open(folder / "turnloom-1.0.0.tar.gz", "w:gz") as sdist:
         for name in names:
-            sdist.addfile(tarfile.TarInfo(f"turnwise-1.0.0/src/{name}"), io.BytesIO())
+            sdist.addfile(tarfile.TarInfo(f"turnloom-1.0.0/src/{name}"), io.BytesIO())
 
 
 def test_a_whole_release_and_a_broken_one(tmp_path: Path) -> None:
@@ -98,8 +98,8 @@ def test_a_whole_release_and_a_broken_one(tmp_path: Path) -> None:
     assert problems(tmp_path, "1.0.1") == ["the wheel says version 1.0.0, not 1.0.1"]
     write_dist(tmp_path, "1.0.0", (*NEEDED[1:], "studies/figures.json"))
     assert problems(tmp_path, "1.0.0") == [
-        "turnwise/py.typed is not in the wheel",
-        "src/turnwise/py.typed is not in the sdist",
+        "turnloom/py.typed is not in the wheel",
+        "src/turnloom/py.typed is not in the sdist",
         "studies/figures.json does not belong in the wheel",
     ]
 
@@ -108,9 +108,9 @@ def test_a_whole_release_and_a_broken_one(tmp_path: Path) -> None:
 def clone(tmp_path: Path) -> Path:
     """A small repository with the release script in it."""
     (tmp_path / "tools").mkdir()
-    (tmp_path / "src" / "turnwise").mkdir(parents=True)
+    (tmp_path / "src" / "turnloom").mkdir(parents=True)
     shutil.copy(ROOT / "tools" / "release.sh", tmp_path / "tools")
-    (tmp_path / "src" / "turnwise" / "__init__.py").write_text('__version__ = "1.0.0"\n')
+    (tmp_path / "src" / "turnloom" / "__init__.py").write_text('__version__ = "1.0.0"\n')
     (tmp_path / "CHANGELOG.md").write_text("## [Unreleased]\n\n- new\n\n## [1.0.0]\n\n## [0.9.0]\n\n- old\n")
     for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "first"]):
         subprocess.run(

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.training.toy import conversations, write_start, write_table
-from turnwise.benchmarks import CachedEncoder
-from turnwise.benchmarks.own_data import reply_tasks
-from turnwise.runtime import load_encoder
-from turnwise.training import load_recipe, train
+from turnloom.benchmarks import CachedEncoder
+from turnloom.benchmarks.own_data import reply_tasks
+from turnloom.runtime import load_encoder
+from turnloom.training import load_recipe, train
 
 SETTINGS = {
     "stages.0.batch_size": "64",
@@ -60,7 +60,7 @@ def test_two_processes_train_as_one(table: Path, start: Path, tmp_path: Path) ->
     place = ["--set", f"model.start={start}", "--set", "report_to=none", "--set", "bf16=false"]
     more = [*place, "--set", "stages.0.steps=4", "--set", "stages.0.encoder_rate=1e-3", "--set", "evaluate_every=0"]
     launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-addr", "127.0.0.1"]
-    command = [*launch, "--master-port", "29641", "-m", "turnwise.cli.main", "train", "dse", str(table)]
+    command = [*launch, "--master-port", "29641", "-m", "turnloom.cli.main", "train", "dse", str(table)]
     environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
     done = subprocess.run(
         [*command, "--out", str(tmp_path / "two"), *more, "--set", "stages.0.batch_size=8"],

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file
 
-from turnwise.training import load_recipe, train
+from turnloom.training import load_recipe, train
 
 SETTINGS = {
     "stages.0.batch_size": "8",
@@ -28,8 +28,8 @@ from pathlib import Path
 import psutil
 import ray
 
-from turnwise.training import load_recipe
-from turnwise.training.distributed import train_on_ray
+from turnloom.training import load_recipe
+from turnloom.training.distributed import train_on_ray
 
 table, start, out = map(Path, sys.argv[1:4])
 ray.init(num_cpus=2, _node_ip_address="127.0.0.1", include_dashboard=False, log_to_driver=False)

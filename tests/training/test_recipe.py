@@ -1,4 +1,4 @@
-"""Recipes: what comes with Turnwise is valid, what is changed is changed, what is wrong is named."""
+"""Recipes: what comes with Turnloom is valid, what is changed is changed, what is wrong is named."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from turnwise.errors import TurnwiseError
-from turnwise.training import load_recipe, recipe_names, recipe_text
+from turnloom.errors import TurnloomError
+from turnloom.training import load_recipe, recipe_names, recipe_text
 
 
 @pytest.mark.parametrize("name", recipe_names())
@@ -46,17 +46,17 @@ def test_places_can_be_changed() -> None:
     ],
 )
 def test_mistakes_name_the_place(changes: dict[str, str], problem: str) -> None:
-    with pytest.raises(TurnwiseError, match=problem):
+    with pytest.raises(TurnloomError, match=problem):
         load_recipe("dse", changes)
 
 
 def test_unknown_recipes_and_files(tmp_path: Path) -> None:
-    with pytest.raises(TurnwiseError, match="there is no recipe 'dze'"):
+    with pytest.raises(TurnloomError, match="there is no recipe 'dze'"):
         load_recipe("dze")
-    with pytest.raises(TurnwiseError, match=r"my\.yaml is no file"):
+    with pytest.raises(TurnloomError, match=r"my\.yaml is no file"):
         load_recipe(str(tmp_path / "my.yaml"))
     (tmp_path / "my.yaml").write_text("stages: [")
-    with pytest.raises(TurnwiseError, match=r"my\.yaml is no YAML"):
+    with pytest.raises(TurnloomError, match=r"my\.yaml is no YAML"):
         load_recipe(str(tmp_path / "my.yaml"))
     (tmp_path / "my.yaml").write_text(recipe_text("wmdc"))
     assert load_recipe(str(tmp_path / "my.yaml")) == load_recipe("wmdc")

@@ -13,11 +13,11 @@ from datasets import Dataset
 from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 
-from turnwise.errors import TurnwiseError
-from turnwise.objectives import ContextReplyHeads
-from turnwise.training import load_recipe, train
-from turnwise.training.recipe import Refit
-from turnwise.training.refit import refit_heads
+from turnloom.errors import TurnloomError
+from turnloom.objectives import ContextReplyHeads
+from turnloom.training import load_recipe, train
+from turnloom.training.recipe import Refit
+from turnloom.training.refit import refit_heads
 
 
 def run(start: Path, table: Path, out: Path, validate: Any = None, **changes: str) -> Path:
@@ -100,5 +100,5 @@ def test_sources_are_taken_evenly_as_far_as_they_go(start: Path, monkeypatch: py
 
 def test_refit_needs_heads(table: Path, start: Path, tmp_path: Path) -> None:
     changes = {"stages.0.objective.head": "linear", "keep_heads": "false", "refit": "{pairs: 10}"}
-    with pytest.raises(TurnwiseError, match="refit needs the head 'context-reply'"):
+    with pytest.raises(TurnloomError, match="refit needs the head 'context-reply'"):
         run(start, table, tmp_path / "model", **changes)

@@ -14,16 +14,16 @@ from safetensors.torch import load_file
 from tests.training.test_run import PowerCutError, stop_at
 from tests.training.test_run import recipe as small_recipe
 from tests.training.toy import write_start, write_table
-from turnwise.benchmarks.validation import rerank_score
-from turnwise.errors import TurnwiseError
-from turnwise.runtime.context_format import ContextFormat
-from turnwise.runtime.scorer import is_cross_encoder, load_scorer
-from turnwise.training import Recipe, load_recipe, train
-from turnwise.training.reply_pairs import ToReplyPairs
-from turnwise.training.run import WORK
-from turnwise.training.start import as_cross_encoder, load_start
-from turnwise.views import Manipulations
-from turnwise.views.manipulations import Task
+from turnloom.benchmarks.validation import rerank_score
+from turnloom.errors import TurnloomError
+from turnloom.runtime.context_format import ContextFormat
+from turnloom.runtime.scorer import is_cross_encoder, load_scorer
+from turnloom.training import Recipe, load_recipe, train
+from turnloom.training.reply_pairs import ToReplyPairs
+from turnloom.training.run import WORK
+from turnloom.training.start import as_cross_encoder, load_start
+from turnloom.views import Manipulations
+from turnloom.views.manipulations import Task
 
 CLOSED = ContextFormat(separator="[EOT]", closed=True)
 
@@ -107,7 +107,7 @@ def test_masked_words_first(talk_table: Path, longer_start: Path, tmp_path: Path
 
 
 def test_recipes_that_cannot_be_are_refused(longer_start: Path) -> None:
-    with pytest.raises(TurnwiseError, match="go together"):
+    with pytest.raises(TurnloomError, match="go together"):
         load_recipe("ums", {"stages.0.view": "{kind: consecutive}"})
 
 
@@ -208,5 +208,5 @@ def test_contexts_end_as_the_scorer_writes_them(tokenizer: Any) -> None:
 def test_one_conversation_alone_has_no_wrong_replies(tokenizer: Any) -> None:
     given = rows(2)
     made = ToReplyPairs(CLOSED, tokenizer, 48, view=Manipulations(), tasks=(), seed=0, rows=given)
-    with pytest.raises(TurnwiseError, match="one conversation only"):
+    with pytest.raises(TurnloomError, match="one conversation only"):
         made(given)

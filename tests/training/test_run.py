@@ -12,11 +12,11 @@ import torch
 from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 
-from turnwise.errors import TurnwiseError
-from turnwise.runtime import load_encoder
-from turnwise.training import Recipe, TrainResult, load_recipe, train
-from turnwise.training.run import WORK
-from turnwise.training.stage import StageRun
+from turnloom.errors import TurnloomError
+from turnloom.runtime import load_encoder
+from turnloom.training import Recipe, TrainResult, load_recipe, train
+from turnloom.training.run import WORK
+from turnloom.training.stage import StageRun
 
 TEXTS = ["please tell me about q1 and q2", "the a1 is that a2 was"]
 
@@ -93,11 +93,11 @@ def test_what_goes_on_from_a_model_with_heads_goes_on_from_its_heads(table: Path
 
 
 def test_a_recipe_says_how_it_adapts() -> None:
-    adapted = load_recipe("turnwise", {"stages.0.head_rate": "1e-4"}, adapt=True)
-    assert adapted.model.start == "turnwise-mini"
-    assert adapted.stages[0].encoder_rate < load_recipe("turnwise").stages[0].encoder_rate
+    adapted = load_recipe("turnloom", {"stages.0.head_rate": "1e-4"}, adapt=True)
+    assert adapted.model.start == "turnloom-mini"
+    assert adapted.stages[0].encoder_rate < load_recipe("turnloom").stages[0].encoder_rate
     assert adapted.stages[0].head_rate == 1e-4
-    with pytest.raises(TurnwiseError, match="does not say how to adapt"):
+    with pytest.raises(TurnloomError, match="does not say how to adapt"):
         load_recipe("dse", adapt=True)
 
 
@@ -187,19 +187,19 @@ def test_a_budget_in_minutes_ends_the_run(table: Path, start: Path, tmp_path: Pa
 
 
 def test_mistakes_are_said(table: Path, start: Path, tmp_path: Path) -> None:
-    with pytest.raises(TurnwiseError, match="does not say what to start from"):
+    with pytest.raises(TurnloomError, match="does not say what to start from"):
         train(load_recipe("dse"), [table], tmp_path / "a")
-    with pytest.raises(TurnwiseError, match="fewer than a batch"):
+    with pytest.raises(TurnloomError, match="fewer than a batch"):
         train(recipe("dse", start, **{"stages.0.batch_size": "1024"}), [table], tmp_path / "b")
     # Nothing was learned there: with the mistake mended, the folder is free.
     train(recipe("dse", start), [table], tmp_path / "b")
-    with pytest.raises(TurnwiseError, match="holds a run already"):
+    with pytest.raises(TurnloomError, match="holds a run already"):
         train(recipe("dse", start), [table], tmp_path / "b")
-    with pytest.raises(TurnwiseError, match="is another recipe"):
+    with pytest.raises(TurnloomError, match="is another recipe"):
         train(recipe("dse-heads", start), [table], tmp_path / "b", resume=True)
-    with pytest.raises(TurnwiseError, match="matching_guided takes a batch as a whole"):
+    with pytest.raises(TurnloomError, match="matching_guided takes a batch as a whole"):
         train(recipe("dialoguecse", start, **{"stages.0.mini_batch_size": "8"}), [table], tmp_path / "c")
-    with pytest.raises(TurnwiseError, match="keep_heads needs the head 'context-reply'"):
+    with pytest.raises(TurnloomError, match="keep_heads needs the head 'context-reply'"):
         train(recipe("dse", start, keep_heads="true"), [table], tmp_path / "d")
     assert not list((tmp_path / "d").rglob("checkpoint-*")), "it was said after the training"
     assert not (tmp_path / "d" / "training" / "recipe.yaml").exists()

@@ -8,8 +8,8 @@ import time
 import pytest
 import torch
 
-from turnwise.training.budget import Budget, rate_factor
-from turnwise.training.sampling import BLOCK_BATCHES, BlockShuffle
+from turnloom.training.budget import Budget, rate_factor
+from turnloom.training.sampling import BLOCK_BATCHES, BlockShuffle
 
 
 def batches(rows: int, size: int, *, seed: int = 0, epoch: int = 0) -> list[list[int]]:

@@ -12,11 +12,11 @@ from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 
 from tests.training.toy import TOPICS, VOCABULARY
-from turnwise.corpus.slot_table import slot_table
-from turnwise.errors import TurnwiseError
-from turnwise.runtime import SemanticCompression, choose_weight, load_encoder
-from turnwise.training import load_recipe, train
-from turnwise.views.templates import templater
+from turnloom.corpus.slot_table import slot_table
+from turnloom.errors import TurnloomError
+from turnloom.runtime import SemanticCompression, choose_weight, load_encoder
+from turnloom.training import load_recipe, train
+from turnloom.views.templates import templater
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def test_compression_is_the_papers_sum(trained: Path) -> None:
     assert torch.is_tensor(wrapped.encode(texts, convert_to_tensor=True))
     assert np.allclose(SemanticCompression(model, templater(find_topics), 0.0).encode(texts), utterances, atol=1e-6)
     assert load_encoder(wrapped).encode(texts).shape == (2, 32)
-    with pytest.raises(TurnwiseError, match="weight of templates"):
+    with pytest.raises(TurnloomError, match="weight of templates"):
         SemanticCompression(model, templater(find_topics), 1.5)
 
 

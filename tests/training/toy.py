@@ -6,7 +6,7 @@ import json
 import random
 from pathlib import Path
 
-from turnwise.corpus import convert, find_logs
+from turnloom.corpus import convert, find_logs
 
 TOPICS = 40
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -45,7 +45,7 @@ def write_start(folder: Path, *, layers: int = 1, width: int = 32) -> Path:
     import torch
     from transformers import BertTokenizerFast  # type: ignore[attr-defined]
 
-    from turnwise.objectives import small_transformer
+    from turnloom.objectives import small_transformer
 
     torch.manual_seed(0)
     tokenizer = BertTokenizerFast(vocab={word: place for place, word in enumerate(VOCABULARY)})

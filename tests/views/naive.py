@@ -7,10 +7,10 @@ import re
 import numpy as np
 import pyarrow as pa
 
-from turnwise.corpus.fingerprint import dialogue_hashes
-from turnwise.corpus.schema import Dialogue
-from turnwise.views import Consecutive, ContextResponse, Dropout, Manipulations, Matching, Packed, Windows
-from turnwise.views.draw import seeded
+from turnloom.corpus.fingerprint import dialogue_hashes
+from turnloom.corpus.schema import Dialogue
+from turnloom.views import Consecutive, ContextResponse, Dropout, Manipulations, Matching, Packed, Windows
+from turnloom.views.draw import seeded
 
 Row = tuple[str, tuple[str, ...], str | None, str]
 """Group, context, reply, source."""

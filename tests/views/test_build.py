@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.views.naive import naive_rows
-from turnwise.corpus.engine import daft
-from turnwise.corpus.schema import Dialogue, Turn, dialogues_to_arrow
-from turnwise.corpus.table import TableWriter
-from turnwise.errors import TurnwiseError
-from turnwise.views import (
+from turnloom.corpus.engine import daft
+from turnloom.corpus.schema import Dialogue, Turn, dialogues_to_arrow
+from turnloom.corpus.table import TableWriter
+from turnloom.errors import TurnloomError
+from turnloom.views import (
     Consecutive,
     ContextResponse,
     Dropout,
@@ -31,7 +31,7 @@ from turnwise.views import (
     shuffle,
     stream_view,
 )
-from turnwise.views.spans import DialogueView
+from turnloom.views.spans import DialogueView
 
 
 def corpus(count: int = 40) -> list[Dialogue]:
@@ -195,16 +195,16 @@ def test_a_view_is_built_once_and_half_a_view_again(table: Path, tmp_path: Path)
 def test_other_peoples_files_are_left_alone(table: Path, tmp_path: Path) -> None:
     (tmp_path / "out" / "thesis").mkdir(parents=True)
     (tmp_path / "out" / "thesis" / "final.doc").touch()
-    with pytest.raises(TurnwiseError, match="not a view's"):
+    with pytest.raises(TurnloomError, match="not a view's"):
         build_view(table, tmp_path / "out", Consecutive())
-    with pytest.raises(TurnwiseError, match="no source in to weight"):
+    with pytest.raises(TurnloomError, match="no source in to weight"):
         build_view(table, tmp_path / "view", Consecutive(), source_weights={"in": 2})
-    with pytest.raises(TurnwiseError, match="weights from 0"):
+    with pytest.raises(TurnloomError, match="weights from 0"):
         build_view(table, tmp_path / "view", Consecutive(), source_weights={"inn": -1})
-    with pytest.raises(TurnwiseError, match="no whole view"):
+    with pytest.raises(TurnloomError, match="no whole view"):
         read_view_manifest(tmp_path / "out")
     (tmp_path / "out" / "manifest.json").write_text(json.dumps({"rows": 3}))
-    with pytest.raises(TurnwiseError, match="not a view's manifest"):
+    with pytest.raises(TurnloomError, match="not a view's manifest"):
         load_view(tmp_path / "out")
 
 
@@ -218,9 +218,9 @@ def test_a_view_is_read_back_mapped_or_streamed(table: Path, tmp_path: Path) -> 
     assert all(Path(file["filename"]).is_relative_to(out) for file in loaded.cache_files)
     assert len(loaded.cache_files) > 0
     assert list(stream_view(out, "window-2")) == written
-    with pytest.raises(TurnwiseError, match="several groups"):
+    with pytest.raises(TurnloomError, match="several groups"):
         load_view(out)
-    with pytest.raises(TurnwiseError, match="no group 'window-1'"):
+    with pytest.raises(TurnloomError, match="no group 'window-1'"):
         stream_view(out, "window-1")
-    with pytest.raises(TurnwiseError, match="window-20, has no rows"):
+    with pytest.raises(TurnloomError, match="window-20, has no rows"):
         load_view(out, "window-20")

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from turnwise.errors import TurnwiseError
-from turnwise.views import LabelledPairs, build_view, load_view
+from turnloom.errors import TurnloomError
+from turnloom.views import LabelledPairs, build_view, load_view
 
 ROWS = [
     {"sent0": 'she said "no",\nand left', "sent1": "She went away", "hard_neg": "she stayed", "label": "entailment"},
@@ -92,7 +92,7 @@ def test_files_are_weighted_by_name_and_frequencies_are_not(tmp_path: Path) -> N
 def test_a_missing_column_is_named(tmp_path: Path, name: str) -> None:
     FORMATS[name](tmp_path / name)
     view = LabelledPairs(anchor="sent0", positive="premise")
-    with pytest.raises(TurnwiseError, match="premise"):
+    with pytest.raises(TurnloomError, match="premise"):
         build_view(tmp_path / name, tmp_path / "view", view)
 
 
@@ -100,5 +100,5 @@ def test_what_is_no_table(tmp_path: Path) -> None:
     (tmp_path / "pairs.doc").touch()
     (tmp_path / "pairs.jsonl").write_text('{"anchor": "a", "positive": ["b"]}\n')
     for name, problem in (("pairs.doc", "neither"), ("pairs.jsonl", "cannot be read"), ("none.csv", "cannot be read")):
-        with pytest.raises(TurnwiseError, match=problem):
+        with pytest.raises(TurnloomError, match=problem):
             build_view(tmp_path / name, tmp_path / "view", LabelledPairs())

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turnwise.errors import TurnwiseError
-from turnwise.views.manipulations import (
+from turnloom.errors import TurnloomError
+from turnloom.views.manipulations import (
     END_OF_TURN,
     FEWEST,
     MARKS,
@@ -156,10 +156,10 @@ def test_by_hand() -> None:
 
 
 def test_mistakes_are_said() -> None:
-    with pytest.raises(TurnwiseError, match="no room for the marks"):
+    with pytest.raises(TurnloomError, match="no room for the marks"):
         Marker(TOKENIZER, 8)(Manipulated("deletion", ([1],) * 6, None, 0))
-    with pytest.raises(TurnwiseError, match="does not know the marks"):
+    with pytest.raises(TurnloomError, match="does not know the marks"):
         Marker(SimpleNamespace(**{**vars(TOKENIZER), "convert_tokens_to_ids": lambda _: 0}), 64)
-    with pytest.raises(TurnwiseError, match="no manipulation 'swap'"):
+    with pytest.raises(TurnloomError, match="no manipulation 'swap'"):
         manipulate("swap", "abc", np.random.default_rng(0))  # type: ignore[arg-type]
     assert manipulate("deletion", "abc", np.random.default_rng(0)) is None

@@ -13,8 +13,8 @@ from tests.views.test_build import corpus, files_of, write_table
 SCRIPT = """
 import sys
 from pathlib import Path
-from turnwise.corpus.engine import use_runner
-from turnwise.views import Windows, build_view
+from turnloom.corpus.engine import use_runner
+from turnloom.views import Windows, build_view
 
 use_runner(sys.argv[1])
 build_view(Path(sys.argv[2]), Path(sys.argv[3]), Windows(), source_weights={"inn": 1.5})

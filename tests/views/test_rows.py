@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from tests.views.naive import Row, naive_rows
-from turnwise.corpus.engine import daft
-from turnwise.corpus.schema import Dialogue, Turn, dialogues_to_arrow
-from turnwise.views import Consecutive, ContextResponse, Dropout, Manipulations, Matching, Packed, ViewOptions, Windows
-from turnwise.views.rows import dialogue_rows
-from turnwise.views.spans import DialogueView
+from turnloom.corpus.engine import daft
+from turnloom.corpus.schema import Dialogue, Turn, dialogues_to_arrow
+from turnloom.views import Consecutive, ContextResponse, Dropout, Manipulations, Matching, Packed, ViewOptions, Windows
+from turnloom.views.rows import dialogue_rows
+from turnloom.views.spans import DialogueView
 
 TEXTS = st.lists(
     st.sampled_from(["yes", "Grüß dich", "你好", "a table for two", "ok\tthen ", "🙂", "no\u3000way"]), max_size=4

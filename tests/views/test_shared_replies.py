@@ -6,8 +6,8 @@ import itertools
 import json
 from pathlib import Path
 
-from turnwise.corpus import convert, find_logs
-from turnwise.views import SharedReplies, build_view, load_view
+from turnloom.corpus import convert, find_logs
+from turnloom.views import SharedReplies, build_view, load_view
 
 DIALOGUES = [
     ["I want a table for two please", "For how many people, 2-3?"],

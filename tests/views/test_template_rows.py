@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from turnwise.corpus import read_table
-from turnwise.corpus.slot_table import slot_table
-from turnwise.corpus.tagging import load_tagger
-from turnwise.errors import TurnwiseError
-from turnwise.views import Templates, build_view, load_view
-from turnwise.views.template_rows import find_templates
+from turnloom.corpus import read_table
+from turnloom.corpus.slot_table import slot_table
+from turnloom.corpus.tagging import load_tagger
+from turnloom.errors import TurnloomError
+from turnloom.views import Templates, build_view, load_view
+from turnloom.views.template_rows import find_templates
 
 TAGS = ["O", "O", "B-device", "O", "B-room"]
 SAID = [
@@ -123,18 +123,18 @@ def test_a_tagger_finds_slots_where_there_are_none(table: Path, tmp_path: Path) 
 def test_mistakes_name_the_line(row: str, problem: str, tmp_path: Path) -> None:
     path = tmp_path / "said.jsonl"
     path.write_text('{"text": "hello"}\n' + row + "\n", encoding="utf-8")
-    with pytest.raises(TurnwiseError, match=problem):
+    with pytest.raises(TurnloomError, match=problem):
         slot_table([str(path)], tmp_path / "table")
 
 
 def test_what_is_missing_is_said(tmp_path: Path) -> None:
-    with pytest.raises(TurnwiseError, match="is no folder, file or public set"):
+    with pytest.raises(TurnloomError, match="is no folder, file or public set"):
         slot_table(["nowhere"], tmp_path / "table")
     for name, problem in (("spacy", "there is no tagger"), ("no_module:f", "cannot be loaded"), ("json:no", "cannot")):
-        with pytest.raises(TurnwiseError, match=problem):
+        with pytest.raises(TurnloomError, match=problem):
             load_tagger(name)
-    with pytest.raises(TurnwiseError, match="is no spaCy pipeline"):
+    with pytest.raises(TurnloomError, match="is no spaCy pipeline"):
         load_tagger(f"spacy:{tmp_path}")
     slot_table([write(tmp_path / "plain.jsonl", [{"text": "hello there"}])], tmp_path / "plain")
-    with pytest.raises(TurnwiseError, match="no turn has a slot"):
+    with pytest.raises(TurnloomError, match="no turn has a slot"):
         build_view(tmp_path / "plain", tmp_path / "view", Templates())

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnwise.corpus.tagging import Tagged, read_bio
-from turnwise.errors import TurnwiseError
-from turnwise.views.templates import EntityBook, Template, augment, template_of, templater
+from turnloom.corpus.tagging import Tagged, read_bio
+from turnloom.errors import TurnloomError
+from turnloom.views.templates import EntityBook, Template, augment, template_of, templater
 
 # The simplified scenario of TaDSE's Table 2.
 TELEVISION = read_bio("turn on television in lounge", ["O", "O", "B-device", "O", "B-room"])
@@ -82,7 +82,7 @@ def test_tags_that_go_on_without_beginning_begin() -> None:
     assert read_bio("a  b", ["B-x", "I-x"]).slots == (("x", 0, 4),)
     found = read_bio("a b c d", ["I-x", "I-x", "I-y", "B-y"])
     assert found.slots == (("x", 0, 3), ("y", 4, 5), ("y", 6, 7))
-    with pytest.raises(TurnwiseError, match="2 words and 1 tags"):
+    with pytest.raises(TurnloomError, match="2 words and 1 tags"):
         read_bio("a b", ["O"])
 
 

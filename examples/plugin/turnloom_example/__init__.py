@@ -1,0 +1,1 @@
+"""What another package can add to Turnloom; pyproject.toml says under which names."""

@@ -1,1 +1,0 @@
-"""What another package can add to Turnwise; pyproject.toml says under which names."""

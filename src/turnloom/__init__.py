@@ -1,0 +1,29 @@
+"""Turnloom: dialogue embeddings from raw conversations, and the tools that put them to work.
+
+Importing this package does no work and loads no heavy dependency; import the part you need,
+for example ``from turnloom.corpus import read_table``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from turnloom.runtime import Encoder
+
+__version__ = "0.1.0"
+
+__all__ = ["__version__", "load"]
+
+
+def load(model: str | Path) -> Encoder:
+    """An encoder by the folder of a model, or by the name of an installed one.
+
+    Example:
+        ``turnloom.load("turnloom-mini").encode(["where is my parcel?"])``
+    """
+    from turnloom.runtime import load_encoder
+
+    return load_encoder(model)

@@ -1,0 +1,144 @@
+"""Embeddings computed once per model and text, and kept on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from turnloom.runtime.encoder import Context, Encoder, Scorer, Vectors
+
+__all__ = ["CachedEncoder", "Floats", "read_vectors"]
+
+SHARD = 4_096
+"""Texts that are encoded before the result is saved: what a killed run can lose."""
+_KEY_BYTES = 16
+Floats = npt.NDArray[np.float64]
+
+
+def _key(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_KEY_BYTES).digest()
+
+
+class _Store:
+    """The vectors of one model and one way to encode, in numbered files."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._rows: dict[bytes, Vectors] = {}
+        self._files = 0
+        if folder is not None and folder.exists():
+            for path in sorted(folder.glob("*.npz")):
+                self._read(path)
+
+    def _read(self, path: Path) -> None:
+        with np.load(path, allow_pickle=False) as saved:
+            keys, vectors = saved["keys"], saved["vectors"]
+        self._rows.update(zip((row.tobytes() for row in keys), vectors, strict=True))
+        self._files = int(path.stem) + 1
+
+    def missing(self, texts: Sequence[str]) -> list[str]:
+        return [text for text in dict.fromkeys(texts) if _key(text) not in self._rows]
+
+    def add(self, texts: Sequence[str], vectors: Vectors) -> None:
+        keys = [_key(text) for text in texts]
+        self._rows.update(zip(keys, vectors, strict=True))
+        if self._folder is None:
+            return
+        self._folder.mkdir(parents=True, exist_ok=True)
+        # Another run of the same model may keep its vectors here at the same time.
+        while (path := self._folder / f"{self._files:06}.npz").exists():
+            self._files += 1
+        temporary = path.with_suffix(f".{os.getpid()}")
+        with temporary.open("wb") as file:
+            np.savez(file, keys=np.frombuffer(b"".join(keys), np.uint8).reshape(-1, _KEY_BYTES), vectors=vectors)
+        temporary.rename(path)
+        self._files += 1
+
+    def rows(self, texts: Sequence[str]) -> Vectors:
+        return np.stack([self._rows[_key(text)] for text in texts])
+
+
+class CachedEncoder:
+    """An encoder that encodes each distinct text once, in order of length, and remembers.
+
+    Args:
+        encoder: The encoder; or a scorer, for tasks that need scores alone.
+        folder: Where vectors are kept between runs; None to keep them in memory only.
+        on_texts: Called with the number of texts after each piece, for a progress bar.
+    """
+
+    def __init__(
+        self, encoder: Encoder | Scorer, folder: Path | None = None, on_texts: Callable[[int], None] = lambda _: None
+    ) -> None:
+        self.encoder: Any = encoder
+        self.name = encoder.name
+        self.fingerprint = encoder.fingerprint
+        self.languages = encoder.languages
+        self.has_heads: bool = getattr(encoder, "has_heads", False)
+        self._on_texts = on_texts
+        root = folder / encoder.fingerprint if folder else None
+        self._scores: dict[tuple[tuple[str, ...], tuple[str, ...]], Floats] = {}
+        self._stores = {kind: _Store(root / kind if root else None) for kind in ("text", "query", "document")}
+
+    def _through(self, kind: str, texts: Sequence[str], encode: Callable[[list[str]], Vectors]) -> Vectors:
+        store = self._stores[kind]
+        # Texts of one length share a batch without padding.
+        missing = sorted(store.missing(texts), key=len, reverse=True)
+        for start in range(0, len(missing), SHARD):
+            piece = missing[start : start + SHARD]
+            store.add(piece, encode(piece))
+            self._on_texts(len(piece))
+        return store.rows(texts) if texts else np.zeros((0, 1), np.float32)
+
+    def score(self, context: Context, replies: Sequence[str]) -> Floats:
+        """A scorer's output for each reply, remembered until the process ends."""
+        asked = (tuple(context), tuple(replies))
+        if asked not in self._scores:
+            self._scores[asked] = self.encoder.score(context, replies)
+        return self._scores[asked]
+
+    def format_context(self, context: Context) -> str:
+        """A context as the text that the model reads."""
+        return cast("str", self.encoder.format_context(context))
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Vectors for meaning."""
+        return self._through("text", texts, self.encoder.encode)
+
+    def encode_query(self, contexts: Sequence[Context]) -> Vectors:
+        """Vectors for contexts."""
+        formatted = ["\x1f".join(context) for context in contexts]
+        return self._through(
+            "query", formatted, lambda piece: self.encoder.encode_query([t.split("\x1f") for t in piece])
+        )
+
+    def encode_document(self, replies: Sequence[str]) -> Vectors:
+        """Vectors for replies."""
+        return self._through("document", replies, self.encoder.encode_document)
+
+
+def read_vectors(folder: Path, fingerprint: str, texts: Sequence[str]) -> Vectors | None:
+    """Vectors for meaning that an earlier run kept, without the model; None if one is missing.
+
+    Args:
+        folder: Where embeddings are kept.
+        fingerprint: The model's.
+        texts: What to look up.
+    """
+    wanted = {_key(text) for text in texts}
+    found: dict[bytes, Vectors] = {}
+    for path in sorted((folder / fingerprint / "text").glob("*.npz")):
+        with np.load(path, allow_pickle=False) as saved:
+            keys = [row.tobytes() for row in saved["keys"]]
+            places = [place for place, key in enumerate(keys) if key in wanted]
+            if places:
+                found.update(zip((keys[place] for place in places), saved["vectors"][places], strict=True))
+    if wanted - found.keys():
+        return None
+    return np.stack([found[_key(text)] for text in texts])

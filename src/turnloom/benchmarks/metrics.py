@@ -1,0 +1,212 @@
+"""Scores, with ties settled by expectation: a model that cannot tell candidates apart gets what guessing gets.
+
+With b candidates better than the truth and t tied with it (the truth among them), the truth's rank is uniform over
+b+1 … b+t. Every ranking score here is the mean over those ranks; chance levels are computed under the same rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from turnloom.runtime.vectors import unit_rows
+
+__all__ = [
+    "alignment",
+    "average_precision",
+    "best_column_credit",
+    "cosine_similarity",
+    "detection_scores",
+    "expected_reciprocal_rank",
+    "expected_top_k",
+    "f1_scores",
+    "first_relevant_reciprocal_rank",
+    "hubness",
+    "isotropy",
+    "nearest_label_credit",
+    "normalise_rows",
+    "shares_below",
+    "spearman",
+    "uniformity",
+]
+
+Floats = npt.NDArray[np.float64]
+Matrix = npt.NDArray[Any]
+
+
+def normalise_rows(vectors: Matrix) -> Floats:
+    """Rows of length one; a row of zeros stays one."""
+    return unit_rows(vectors, np.float64)
+
+
+def cosine_similarity(first: Matrix, second: Matrix) -> Floats:
+    """All cosines between two sets of vectors, rounded so that equal vectors tie."""
+    cosines: Floats = np.round(normalise_rows(first) @ normalise_rows(second).T, 6)
+    return cosines
+
+
+def _better_and_tied(scores: Floats, truth: int) -> tuple[int, int]:
+    return int((scores > scores[truth]).sum()), int((scores == scores[truth]).sum())
+
+
+def expected_top_k(scores: Floats, truth: int, k: int) -> float:
+    """The chance that the truth is among the k best: ``clip((k - b) / t, 0, 1)``.
+
+    Example:
+        >>> expected_top_k(np.array([1.0, 1.0, 0.0, 2.0]), truth=0, k=2)
+        0.5
+    """
+    better, tied = _better_and_tied(scores, truth)
+    return float(np.clip((k - better) / tied, 0, 1))
+
+
+def expected_reciprocal_rank(scores: Floats, truth: int) -> float:
+    """The mean of 1/rank over the ranks that the truth may have."""
+    better, tied = _better_and_tied(scores, truth)
+    return float(np.mean(1 / np.arange(better + 1, better + tied + 1)))
+
+
+def first_relevant_reciprocal_rank(scores: Floats, relevant: npt.NDArray[np.bool_]) -> float:
+    """The mean of 1/rank of the first relevant candidate, over all orders of tied ones."""
+    best = scores[relevant].max()
+    better = int((scores > best).sum())
+    tied, hits = int((scores == best).sum()), int(((scores == best) & relevant).sum())
+    chance_left, total = 1.0, 0.0
+    for place in range(tied):
+        remaining = tied - place
+        chance_here = min(hits / remaining, 1.0)
+        total += chance_left * chance_here / (better + place + 1)
+        chance_left *= 1 - chance_here
+    return total
+
+
+def average_precision(scores: Floats, relevant: npt.NDArray[np.bool_]) -> float:
+    """Average precision, expected over all orders of tied candidates.
+
+    For a group of t tied candidates with h relevant ones, after B candidates with R relevant ones, the candidate at
+    place j of the group is relevant with chance h/t, and then (h-1)(j-1)/(t-1) of those before it in the group are.
+    """
+    total = int(relevant.sum())
+    if total == 0:
+        return 0.0
+    found, before = 0.0, 0
+    relevant_before = 0
+    for value in np.unique(scores)[::-1]:
+        group = scores == value
+        tied, hits = int(group.sum()), int((group & relevant).sum())
+        if hits:
+            place = np.arange(1, tied + 1)
+            inside = (hits - 1) * (place - 1) / (tied - 1) if tied > 1 else np.zeros(1)
+            found += float((hits / tied * (relevant_before + inside + 1) / (before + place)).sum())
+        before += tied
+        relevant_before += hits
+    return found / total
+
+
+def best_column_credit(scores: Matrix, truths: npt.NDArray[np.int64]) -> Floats:
+    """For each row, the chance that the truth is picked among the best columns."""
+    scores = np.asarray(scores)
+    best = scores == scores.max(axis=1, keepdims=True)
+    return np.asarray(best[np.arange(len(scores)), truths] / best.sum(axis=1), np.float64)
+
+
+def nearest_label_credit(
+    similarities: Floats, labels: npt.NDArray[np.int64], truth: int, k: int, classes: int
+) -> float:
+    """The chance that the k nearest neighbours vote for the truth.
+
+    Neighbours tied at the k-th place share the places that are left; tied votes share the credit.
+    """
+    kth = np.partition(similarities, len(similarities) - k)[len(similarities) - k]
+    sure, tied = similarities > kth, similarities == kth
+    weight = sure + tied * ((k - sure.sum()) / tied.sum())
+    votes = np.round(np.bincount(labels, weights=weight, minlength=classes), 9)
+    if k == 1:  # One neighbour is drawn among the tied ones: its label is the answer.
+        return float(votes[truth])
+    winners = votes == votes.max()
+    return float(winners[truth] / winners.sum())
+
+
+def detection_scores(in_scope: Floats, out_of_scope: Floats) -> dict[str, float]:
+    """How well a score (high for in-scope) tells the two apart: AUROC, AUPR (out-of-scope positive) and FPR@95.
+
+    FPR@95 is the share of in-scope messages rejected at the strictest threshold that catches 95 % of the others.
+    """
+    from sklearn.metrics import average_precision_score, roc_auc_score
+
+    scores = -np.concatenate([in_scope, out_of_scope])
+    truth = np.concatenate([np.zeros(len(in_scope)), np.ones(len(out_of_scope))])
+    caught = np.sort(-out_of_scope)[::-1]
+    threshold = caught[int(np.ceil(0.95 * len(caught))) - 1]
+    return {
+        "auroc": float(roc_auc_score(truth, scores)),
+        "aupr": float(average_precision_score(truth, scores)),
+        "fpr_at_95": float((-in_scope >= threshold).mean()),
+    }
+
+
+def f1_scores(truth: npt.NDArray[np.bool_], predicted: npt.NDArray[np.bool_]) -> dict[str, float]:
+    """Micro and macro F1 of several labels a row; a label that no row truly has is left out of the macro mean."""
+    right = (truth & predicted).sum(axis=0)
+    said = truth.sum(axis=0) + predicted.sum(axis=0)
+    occurs = truth.any(axis=0)
+    if not occurs.any():
+        return {"micro_f1": 0.0, "macro_f1": 0.0}
+    each = 2 * right[occurs] / said[occurs]
+    return {"micro_f1": float(2 * right.sum() / said.sum()), "macro_f1": float(each.mean())}
+
+
+def shares_below(low: Floats, high: Floats) -> Floats:
+    """For each low score, the share of high scores above it, a tied one as half: their mean is the AUROC."""
+    ordered = np.sort(high)
+    not_above = np.searchsorted(ordered, low, side="right")
+    below = np.searchsorted(ordered, low, side="left")
+    return np.asarray(1 - (not_above + below) / 2 / len(ordered), np.float64)
+
+
+def spearman(first: Sequence[float] | Floats, second: Sequence[float] | Floats) -> float:
+    """Rank correlation; 0 when one side does not vary."""
+    from scipy.stats import rankdata
+
+    one, two = rankdata(first), rankdata(second)
+    if np.ptp(one) == 0 or np.ptp(two) == 0:
+        return 0.0
+    return float(np.corrcoef(one, two)[0, 1])
+
+
+def uniformity(vectors: Matrix) -> float:
+    """log of the mean of exp(-2 |x - y|^2) over pairs (Wang and Isola, 2020): lower is more uniform."""
+    unit = normalise_rows(vectors)
+    squared = 2 - 2 * unit @ unit.T
+    pairs = squared[np.triu_indices(len(unit), 1)]
+    return float(np.log(np.exp(-2 * pairs).mean()))
+
+
+def alignment(vectors: Matrix, labels: npt.NDArray[np.int64]) -> float:
+    """The mean of |x - y|^2 over pairs of one label: lower is closer."""
+    unit = normalise_rows(vectors)
+    squared = 2 - 2 * unit @ unit.T
+    first, second = np.triu_indices(len(unit), 1)
+    same = labels[first] == labels[second]
+    return float(squared[first[same], second[same]].mean())
+
+
+def isotropy(vectors: Matrix) -> float:
+    """Smallest over largest partition function over the principal axes (Mu and Viswanath, 2018): 1 is isotropic."""
+    unit = normalise_rows(vectors)
+    _, axes = np.linalg.eigh(unit.T @ unit)
+    partition = np.exp(unit @ axes).sum(axis=0)
+    return float(partition.min() / partition.max())
+
+
+def hubness(vectors: Matrix, k: int = 10) -> float:
+    """Skewness of how often a vector is among the k nearest of others (Radovanović et al., 2010): 0 has no hubs."""
+    similarities = cosine_similarity(vectors, vectors)
+    np.fill_diagonal(similarities, -np.inf)
+    nearest = np.argpartition(-similarities, k, axis=1)[:, :k]
+    counts = np.bincount(nearest.ravel(), minlength=len(similarities)).astype(np.float64)
+    spread = counts.std()
+    return float((((counts - counts.mean()) / spread) ** 3).mean()) if spread > 0 else 0.0

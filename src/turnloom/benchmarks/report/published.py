@@ -1,0 +1,102 @@
+"""Numbers that papers print: beside ours where protocol and data are the same, apart from them where not."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+
+import yaml
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from turnloom.benchmarks.report.standing import Standing
+from turnloom.benchmarks.results import RunResult
+from turnloom.corpus.page import wide_table
+
+__all__ = ["PublishedTable", "comparable_tables", "other_tables", "published_tables"]
+
+
+class _Column(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    label: str
+    task: str = ""
+    score: str = ""
+
+
+class PublishedTable(BaseModel):
+    """A table of a paper, or the part of it to which one remark applies.
+
+    Attributes:
+        paper: Where it is printed.
+        same: Whether protocol and data are those of our tasks.
+        reason: What makes it so, or what does not.
+        columns: Its columns, with the task and score of ours that they are.
+        rows: Scores by the name of the published model.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    paper: str
+    same: bool
+    reason: str
+    columns: list[_Column]
+    rows: dict[str, list[float]]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> PublishedTable:
+        wrong = [name for name, scores in self.rows.items() if len(scores) != len(self.columns)]
+        if wrong:
+            raise ValueError(f"{self.paper}: rows with another number of columns: {wrong}")
+        if any(bool(column.task and column.score) != self.same for column in self.columns):
+            raise ValueError(f"{self.paper}: tasks are named where tables are the same, and only there")
+        return self
+
+
+@cache
+def published_tables() -> list[PublishedTable]:
+    """Every published table we know of."""
+    text = resources.files("turnloom.benchmarks.report").joinpath("published.yaml").read_text(encoding="utf-8")
+    return [PublishedTable.model_validate(entry) for entry in yaml.safe_load(text)]
+
+
+def _ours(run: RunResult, column: _Column) -> float | None:
+    task = run.tasks.get(column.task)
+    return None if task is None or task.error or column.score not in task.draws[0] else task.mean(column.score)
+
+
+def _table(table: PublishedTable, ours: dict[str, list[float | None]]) -> str:
+    scored = {f"{name} (here)": scores for name, scores in ours.items()} | dict(table.rows)
+    rows = [
+        (name, *("" if score is None else f"{score:.2f}" for score in scores))
+        # Best first, by the mean of what there is.
+        for name, scores in sorted(scored.items(), key=lambda item: -_mean(item[1]))
+    ]
+    headings = ["model", *(column.label for column in table.columns)]
+    return wide_table(table.paper, headings, rows, caption=f"{table.paper}. {table.reason}")
+
+
+def _mean(scores: list[float] | list[float | None]) -> float:
+    known = [score for score in scores if score is not None]
+    return sum(known) / len(known) if known else 0.0
+
+
+def comparable_tables(standing: Standing) -> str:
+    """Our scores and published ones in one table, for each table of which we measured something."""
+    parts = []
+    for table in published_tables():
+        if not table.same:
+            continue
+        ours = {name: [_ours(run, column) for column in table.columns] for name, run in standing.runs.items()}
+        ours = {name: scores for name, scores in ours.items() if any(score is not None for score in scores)}
+        if ours:
+            parts.append(_table(table, ours))
+    if not parts:
+        return "<p>Nothing that was measured is printed in a paper under the same protocol and on the same data.</p>"
+    note = "Protocol and data are the same; encoders and what they were trained on are not. Papers print no intervals."
+    return f"<p>{note}</p>{''.join(parts)}"
+
+
+def other_tables() -> str:
+    """Published scores that ours must not be held against, each with the reason."""
+    note = "Protocol or data differ from ours, for the reason that each table gives: ours must not be held against it."
+    return f"<p>{note}</p>{''.join(_table(table, {}) for table in published_tables() if not table.same)}"

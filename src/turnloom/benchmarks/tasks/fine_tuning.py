@@ -1,0 +1,187 @@
+"""Tasks that fine-tune a copy of the encoder on a few examples (DSE, Tables 5, 7 and 9).
+
+Training and validation examples are drawn from the training split, or from what is not tested on where a set has no
+splits; no test example is shown to an encoder before its training is over.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+import numpy.typing as npt
+
+from turnloom.benchmarks.actions import action_splits, action_targets
+from turnloom.benchmarks.cache import CachedEncoder
+from turnloom.benchmarks.data import Pool, split_pool
+from turnloom.benchmarks.fine_tune import FineTuning, Places, draw_few_shot, fine_tune, trainable_copy
+from turnloom.benchmarks.fine_tune_objectives import LabelObjective, ReplyObjective, rank_replies
+from turnloom.benchmarks.metrics import best_column_credit, f1_scores
+from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo, leave_out_credits
+from turnloom.benchmarks.tasks.response_selection import MAX_PAIRS, Selection, blocks, selection_draw, selection_pairs
+from turnloom.corpus.catalog import get_dataset
+from turnloom.errors import TurnloomError
+
+__all__ = ["ActionFineTuning", "IntentFineTuning", "SelectionFineTuning"]
+
+DRAWS = 3
+INTENT_PLAN = FineTuning()
+ACTION_PLAN = FineTuning(
+    epochs=100, batch_size=32, encoder_rate=5e-5, evaluate_every=30, patience=2, max_length=32, cut="front", dropout=0.2
+)
+SELECTION_PLAN = FineTuning(batch_size=100, max_length=128, patience=2)
+"""The paper's numbers for BERT-base, except for patience and the rate of the layer on top, which it does not name."""
+
+
+def _distinct(texts: list[str]) -> list[int]:
+    """The place of each text's first occurrence: what is trained on is not validated on."""
+    places: dict[str, int] = {}
+    for place, text in enumerate(texts):
+        places.setdefault(text, place)
+    return list(places.values())
+
+
+class _FewShot(Task):
+    """A task of draws that have nothing in common but their data."""
+
+    def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
+        """The scores of a copy of the encoder, fine-tuned anew for each draw of examples."""
+        return [self._draw(encoder, seed + draw) for draw in range(draws)]
+
+    @abstractmethod
+    def _draw(self, encoder: CachedEncoder, seed: int) -> Draw:
+        """Draw, train, and only then test."""
+
+
+class IntentFineTuning(_FewShot):
+    """A linear layer tells intents apart.
+
+    Args:
+        dataset: A set of intents.
+        shots: Examples of each intent, for training and as many for validation.
+        plan: How to train.
+    """
+
+    def __init__(self, dataset: str, shots: int, plan: FineTuning = INTENT_PLAN) -> None:
+        self.shots, self.plan = shots, plan
+        self.info = TaskInfo(
+            name=f"finetune-intent-{shots}shot-{dataset}",
+            family="intent, fine-tuned",
+            level="utterance",
+            dataset=dataset,
+            language=get_dataset(dataset).language,
+            main_score="accuracy",
+            draws=DRAWS,
+            thresholds_from="train",
+            reference="DSE, Table 7",
+        )
+
+    def _draw(self, encoder: CachedEncoder, seed: int) -> Draw:
+        pool: Pool = split_pool(self.info.dataset)
+        number = {name: place for place, name in enumerate(sorted(set(pool.train.labels)))}
+        distinct = _distinct(pool.train.texts)
+        drawn = draw_few_shot([(pool.train.labels[place],) for place in distinct], self.shots, seed)
+
+        def part(places: Places) -> tuple[list[str], npt.NDArray[np.int64]]:
+            own = [distinct[place] for place in places]
+            labels = [number[pool.train.labels[place]] for place in own]
+            return [pool.train.texts[place] for place in own], np.array(labels, np.int64)
+
+        tuned = trainable_copy(encoder, self.plan)
+        objective = LabelObjective(tuned, part(drawn[0]), part(drawn[1]), len(number), self.plan)
+        fine_tune(tuned, objective, self.plan, seed)
+        truths = np.array([number[label] for label in pool.test.labels], np.int64)
+        credits = 100 * best_column_credit(objective.logits(pool.test.texts), truths)
+        return Draw({"accuracy": float(credits.mean())}, credits)
+
+
+class ActionFineTuning(_FewShot):
+    """A linear layer says which acts the assistant's next turn has, each above a probability of one half.
+
+    Args:
+        dataset: A set of dialogues with acts.
+        shots: Examples of each act, for training and as many for validation.
+        plan: How to train.
+    """
+
+    def __init__(self, dataset: str, shots: int, plan: FineTuning = ACTION_PLAN) -> None:
+        self.shots, self.plan = shots, plan
+        self.info = TaskInfo(
+            name=f"finetune-action-{shots}shot-{dataset}",
+            family="action prediction, fine-tuned",
+            level="dialogue",
+            dataset=dataset,
+            language=get_dataset(dataset).language,
+            main_score="micro_f1",
+            draws=DRAWS,
+            thresholds_from="train",
+            reference="DSE, Table 5",
+        )
+
+    def _draw(self, encoder: CachedEncoder, seed: int) -> Draw:
+        splits = action_splits(self.info.dataset)
+        train, test = splits["train"], splits["test"]
+        names = sorted(frozenset().union(*train.labels))
+        texts = [encoder.format_context(context) for context in train.contexts]
+        distinct = _distinct(texts)
+        drawn = draw_few_shot([train.labels[place] for place in distinct], self.shots, seed)
+
+        def part(places: Places) -> tuple[list[str], npt.NDArray[np.bool_]]:
+            own = [distinct[place] for place in places]
+            return [texts[place] for place in own], action_targets([train.labels[place] for place in own], names)
+
+        tuned = trainable_copy(encoder, self.plan)
+        objective = LabelObjective(tuned, part(drawn[0]), part(drawn[1]), len(names), self.plan)
+        fine_tune(tuned, objective, self.plan, seed)
+        truth = action_targets(test.labels, names)
+        predicted = objective.logits([encoder.format_context(context) for context in test.contexts]) > 0
+        credits = leave_out_credits(lambda keep: 100 * f1_scores(truth[keep], predicted[keep])["micro_f1"], len(truth))
+        return Draw({name: 100 * value for name, value in f1_scores(truth, predicted).items()}, credits)
+
+
+class SelectionFineTuning(_FewShot):
+    """The reply is ranked among 100, as without fine-tuning and on the same blocks.
+
+    Args:
+        dataset: A set of questions and answers.
+        shots: Pairs for training, and as many for validation.
+        plan: How to train.
+        test_pairs: How many pairs the blocks are made of.
+    """
+
+    def __init__(
+        self, dataset: str, shots: int, plan: FineTuning = SELECTION_PLAN, test_pairs: int = MAX_PAIRS
+    ) -> None:
+        self.shots, self.plan, self.test_pairs = shots, plan, test_pairs
+        self.info = TaskInfo(
+            name=f"finetune-select-{shots}shot-{dataset}",
+            family="response selection, fine-tuned",
+            level="utterance",
+            dataset=dataset,
+            language=get_dataset(dataset).language,
+            main_score="top1",
+            draws=DRAWS,
+            thresholds_from="train",
+            reference="DSE, Table 9",
+        )
+
+    def _draw(self, encoder: CachedEncoder, seed: int) -> Draw:
+        pairs = selection_pairs(self.info.dataset)
+        tests = blocks(pairs, seed, self.test_pairs)
+        others = _unlike(pairs, [pair for block in tests for pair in block])
+        if len(others) < 2 * self.shots:
+            raise TurnloomError(
+                f"{self.info.dataset} has only {len(others)} pairs that are not tested on", "take fewer shots"
+            )
+        order = np.random.default_rng(seed).permutation(len(others))
+        drawn = [others[place] for place in order[: 2 * self.shots]]
+        tuned = trainable_copy(encoder, self.plan)
+        objective = ReplyObjective(tuned, drawn[: self.shots], drawn[self.shots :])
+        fine_tune(tuned, objective, self.plan, seed)
+        return selection_draw(rank_replies(tuned, tests))
+
+
+def _unlike(pairs: list[Selection], tested: list[Selection]) -> list[Selection]:
+    """Pairs that share neither their context nor their reply with what is tested, each once."""
+    contexts, replies = {pair.context for pair in tested}, {pair.reply for pair in tested}
+    return [pair for pair in dict.fromkeys(pairs) if pair.context not in contexts and pair.reply not in replies]

@@ -1,0 +1,118 @@
+"""Out-of-scope detection by distance to the nearest prototype (DSE, Tables 3 and 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from turnloom.benchmarks.cache import CachedEncoder
+from turnloom.benchmarks.data import Labelled, label_codes, labelled
+from turnloom.benchmarks.metrics import best_column_credit, cosine_similarity, detection_scores, shares_below
+from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo
+from turnloom.benchmarks.tasks.intent_prototypes import draw_supports, prototypes
+
+__all__ = ["OutOfScope"]
+
+FILES = {
+    "clinc150": {
+        "train": ["train"],
+        "dev": ["val"],
+        "dev_oos": ["oos_val"],
+        "test": ["test"],
+        "test_oos": ["oos_test"],
+    },
+    "banking77_oos": {
+        "train": ["train"],
+        "dev": ["valid"],
+        "dev_oos": ["id_oos_valid", "ood_oos_valid"],
+        "test": ["test"],
+        "test_oos": ["id_oos_test", "ood_oos_test"],
+    },
+}
+Floats = npt.NDArray[np.float64]
+
+
+def _rates(credit: Floats, in_scope: Floats, out_of_scope: Floats, threshold: float) -> dict[str, float]:
+    """DSE's four scores: a message below the threshold is out of scope, else it gets its nearest label."""
+    accepted = in_scope >= threshold
+    caught = out_of_scope < threshold
+    right_in = float((credit * accepted).mean())
+    everything = (credit * accepted).sum() + caught.sum()
+    right_split = accepted.sum() + caught.sum()
+    total = len(in_scope) + len(out_of_scope)
+    return {
+        "accuracy": 100 * float(everything / total),
+        "in_accuracy": 100 * right_in,
+        "oos_accuracy": 100 * float(right_split / total),
+        "oos_recall": 100 * float(caught.mean()),
+    }
+
+
+class OutOfScope(Task):
+    """A message is out of scope when its best similarity to a prototype is below a threshold.
+
+    Args:
+        dataset: CLINC150 or BANKING77-OOS.
+        shots: Examples of each intent.
+        parts: Where the messages come from (`train`, `dev`, `dev_oos`, `test`, `test_oos`); the public set of that name
+            if not given.
+        threshold: Where the thresholds `mean` and `mean - std` of the best similarity are taken: from the validation
+            split, or as the paper does from the test messages themselves (`transductive`).
+    """
+
+    def __init__(
+        self,
+        dataset: str,
+        shots: int,
+        threshold: Literal["validation", "transductive"] = "validation",
+        parts: Callable[[], dict[str, Labelled]] | None = None,
+    ) -> None:
+        self._parts = parts or (lambda: {part: labelled(dataset, *files) for part, files in FILES[dataset].items()})
+        self.shots = shots
+        self.transductive = threshold == "transductive"
+        self.info = TaskInfo(
+            name=f"oos-{shots}shot-{dataset}" + ("-transductive" if self.transductive else ""),
+            family="out-of-scope",
+            level="utterance",
+            dataset=dataset,
+            language="en",
+            main_score="auroc",
+            draws=10,
+            thresholds_from="test" if self.transductive else "validation",
+            reference="DSE, Table 3 (1-shot) and Table 8 (5-shot)",
+            own_data=parts is not None,
+        )
+
+    def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
+        """Threshold-free scores, and DSE's four at both thresholds, in percent."""
+        parts = self._parts()
+        names, codes = label_codes(parts["train"].labels)
+        vectors = {part: encoder.encode(parts[part].texts) for part in self._needed() if len(parts[part])}
+        truths = np.array([names.index(label) for label in parts["test"].labels], np.int64)
+        found = []
+        for draw in range(draws):
+            supports = draw_supports(codes, self.shots, seed + draw)
+            examples = encoder.encode([parts["train"].texts[place] for place in supports])
+            centres = prototypes(np.asarray(examples, np.float64), codes[supports], len(names))
+            found.append(
+                self._scores({part: cosine_similarity(rows, centres) for part, rows in vectors.items()}, truths)
+            )
+        return found
+
+    def _needed(self) -> list[str]:
+        """The splits that are looked at: a validation threshold never sees the test split, nor the other way round."""
+        return ["test", "test_oos"] if self.transductive else ["dev", "dev_oos", "test", "test_oos"]
+
+    def _scores(self, similarities: dict[str, Floats], truths: npt.NDArray[np.int64]) -> Draw:
+        best = {part: rows.max(axis=1) for part, rows in similarities.items()}
+        source = ("test", "test_oos") if self.transductive else ("dev", "dev_oos")
+        seen = np.concatenate([best[part] for part in source if part in best])
+        credit = best_column_credit(similarities["test"], truths)
+        scores = {name: 100 * value for name, value in detection_scores(best["test"], best["test_oos"]).items()}
+        for name, threshold in (("mean", seen.mean()), ("mean_std", seen.mean() - seen.std())):
+            rates = _rates(credit, best["test"], best["test_oos"], float(threshold))
+            scores.update({f"{score}_at_{name}": value for score, value in rates.items()})
+        return Draw(scores, 100 * shares_below(best["test_oos"], best["test"]))

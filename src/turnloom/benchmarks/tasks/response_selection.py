@@ -1,0 +1,155 @@
+"""Response selection: the true reply among 100 (DSE, Table 4), utterance and dialogue level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from turnloom.benchmarks.cache import CachedEncoder
+from turnloom.benchmarks.data import rows, turns_of
+from turnloom.benchmarks.metrics import cosine_similarity, expected_reciprocal_rank, expected_top_k
+from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo
+
+__all__ = [
+    "ResponseSelection",
+    "Selection",
+    "blocks",
+    "next_turns",
+    "selection_draw",
+    "selection_pairs",
+    "selection_scores",
+]
+
+BLOCK = 100
+MAX_PAIRS = 3_000
+TOP = (1, 3, 10)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A context and the reply that followed it."""
+
+    context: tuple[str, ...]
+    reply: str
+
+
+def _question_answers(dataset: str, *files: str) -> Iterator[Selection]:
+    for file in files:
+        for row in rows(dataset, file):
+            yield Selection((row["question"],), row["answer"])
+
+
+def next_turns(dialogues: Iterable[Sequence[tuple[str, str]]], turns: int) -> Iterator[Selection]:
+    """Each turn of a new speaker after the `turns` before it; a context of several turns must be complete."""
+    for dialogue in dialogues:
+        for place in range(turns, len(dialogue)):
+            if dialogue[place][0] != dialogue[place - 1][0]:
+                yield Selection(tuple(text for _, text in dialogue[place - turns : place]), dialogue[place][1])
+
+
+def selection_pairs(dataset: str, turns: int = 1) -> list[Selection]:
+    """All contexts and replies of a set; questions and answers have one turn of context."""
+    if dataset == "amazon_qa":
+        return list(_question_answers(dataset, "Appliances", "Video_Games"))
+    if dataset == "medquad":
+        return list(_question_answers(dataset, "all"))
+    file = {"ubuntu_irc": "test.conv", "sgd": "test", "multiwoz21": "test", "topical_chat": "test_freq"}[dataset]
+    return list(next_turns(turns_of(dataset, file), turns))
+
+
+def blocks(pairs: list[Selection], seed: int, limit: int = MAX_PAIRS) -> list[list[Selection]]:
+    """Blocks of 100 pairs from a seeded shuffle, never from the order of the file; a rest is left out."""
+    order = np.random.default_rng(seed).permutation(len(pairs))[:limit]
+    size = min(BLOCK, len(order))
+    return [[pairs[place] for place in order[start : start + size]] for start in range(0, len(order) - size + 1, size)]
+
+
+def selection_scores(similarities: npt.NDArray[np.float64], replies: list[str]) -> list[dict[str, float]]:
+    """The scores of each context against the block's replies; other candidates with the truth's text are left out."""
+    found = []
+    for truth, row in enumerate(similarities):
+        keep = np.array([place == truth or reply != replies[truth] for place, reply in enumerate(replies)])
+        place = int(keep[:truth].sum())
+        scores = {f"top{k}": 100 * expected_top_k(row[keep], place, k) for k in TOP}
+        found.append({**scores, "mrr": 100 * expected_reciprocal_rank(row[keep], place)})
+    return found
+
+
+def selection_draw(scores: list[dict[str, float]]) -> Draw:
+    """The means over contexts; Top-1 is the main score."""
+    means = {name: float(np.mean([score[name] for score in scores])) for name in scores[0]}
+    return Draw(means, [score["top1"] for score in scores])
+
+
+class ResponseSelection(Task):
+    """The true reply is ranked among the replies of 99 other contexts.
+
+    Args:
+        dataset: A set of questions and answers, or of dialogues.
+        turns: How many turns of context.
+        space: `plain` compares meanings; `heads` compares the context's and the reply's own spaces, where the model has
+            them.
+        pairs: Where the contexts and replies come from; the public set of that name if not given.
+    """
+
+    def __init__(
+        self,
+        dataset: str,
+        turns: int = 1,
+        space: Literal["plain", "heads"] = "plain",
+        pairs: Callable[[], list[Selection]] | None = None,
+    ) -> None:
+        self.pairs = pairs or (lambda: selection_pairs(dataset, turns))
+        self.turns = turns
+        self.space = space
+        utterance = dataset in ("amazon_qa", "medquad")
+        context = "" if utterance else "-next" if turns == 1 else f"-context{turns}"
+        self.info = TaskInfo(
+            name=f"select-{dataset}{context}" + ("" if space == "plain" else "-heads"),
+            family="response selection",
+            level="utterance" if utterance else "dialogue",
+            dataset=dataset,
+            language="en",
+            main_score="top1",
+            reference="DSE, Table 4",
+            own_data=pairs is not None,
+        )
+
+    def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
+        """Top-1, Top-3, Top-10 and MRR in percent, one draw a shuffle."""
+        pairs = self.pairs()
+        found = []
+        shuffles = [blocks(pairs, seed + draw) for draw in range(draws)]
+        self._encode_all(encoder, [pair for shuffle in shuffles for block in shuffle for pair in block])
+        for shuffle in shuffles:
+            scores: list[dict[str, float]] = []
+            for block in shuffle:
+                replies = [pair.reply for pair in block]
+                scores += selection_scores(self._similarities(encoder, block, replies), replies)
+            found.append(selection_draw(scores))
+        return found
+
+    def _encode_all(self, encoder: CachedEncoder, pairs: list[Selection]) -> None:
+        """Fill the cache in one go: texts of one length share a batch, which block by block they would not."""
+        replies = [pair.reply for pair in pairs]
+        if self.space == "heads":
+            encoder.encode_query([pair.context for pair in pairs])
+            encoder.encode_document(replies)
+        else:
+            encoder.encode([*self._texts(encoder, pairs), *replies])
+
+    def _texts(self, encoder: CachedEncoder, pairs: list[Selection]) -> list[str]:
+        contexts = [pair.context for pair in pairs]
+        return [encoder.format_context(context) if len(context) > 1 else context[0] for context in contexts]
+
+    def _similarities(
+        self, encoder: CachedEncoder, block: list[Selection], replies: list[str]
+    ) -> npt.NDArray[np.float64]:
+        if self.space == "heads":
+            contexts = [pair.context for pair in block]
+            return cosine_similarity(encoder.encode_query(contexts), encoder.encode_document(replies))
+        return cosine_similarity(encoder.encode(self._texts(encoder, block)), encoder.encode(replies))

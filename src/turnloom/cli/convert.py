@@ -1,0 +1,139 @@
+"""`turnloom convert`: any chat log to one dialogue table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from turnloom.cli.console import bytes_progress, command_line, console, parse_mapping, polling
+
+if TYPE_CHECKING:
+    from turnloom.corpus import Conversion
+    from turnloom.corpus.source import LogFile
+
+__all__ = ["convert", "find_inputs", "table_among"]
+
+
+def find_inputs(
+    logs: list[str], split: str, log_format: str | None, source: str | None, mapping: str | None, language: str | None
+) -> list[LogFile]:
+    """The files behind names of public sets, paths, globs and URLs."""
+    from turnloom.corpus.catalog import get_dataset, load_catalog
+    from turnloom.corpus.convert import find_logs
+
+    found: list[LogFile] = []
+    for name in logs:
+        looks_like_a_name = name.replace("_", "").isalnum() and not Path(name).exists()
+        if name in load_catalog() or looks_like_a_name:
+            found += get_dataset(name).logs(split)
+            continue
+        found += find_logs(
+            [name],
+            format=log_format,
+            source=source,
+            mapping=parse_mapping(mapping),
+            language=language,
+            on_detect=lambda path, seen: console.print(f"{path}: {seen.format}, because {seen.why}", markup=False),
+        )
+    return found
+
+
+def table_among(logs: list[str]) -> Path | None:
+    """The table that stands in place of logs, whole or not; None if there are logs."""
+    from turnloom.corpus.table import MANIFEST
+
+    folder = Path(logs[0])
+    if len(logs) > 1 or not folder.is_dir():
+        return None
+    return folder if (folder / MANIFEST).exists() or any(folder.glob("*.parquet")) else None
+
+
+def convert(
+    logs: list[str] = typer.Argument(..., help="Names of public sets, files, folders, globs (in quotes) or URLs."),
+    out: Path = typer.Option(..., help="The table's folder."),
+    split: str = typer.Option("all", help="For public sets: train, dev, test or all."),
+    log_format: str | None = typer.Option(None, "--format", help="The logs' format, if it is not to be recognised."),
+    mapping: str | None = typer.Option(
+        None, "--map", help="For tables: dialogue_id=COLUMN,text=COLUMN,speaker=COLUMN,…"
+    ),
+    source: str | None = typer.Option(
+        None, help="A name for the source of these logs; each file's own name if not given."
+    ),
+    language: str | None = typer.Option(None, help="The conversations' language, such as en."),
+    strict: bool = typer.Option(False, help="Fail if any record is rejected."),
+    overwrite: bool = typer.Option(False, help="Replace a table that is there."),
+) -> None:
+    """Read chat logs of any format into one dialogue table.
+
+    A record that cannot be read never stops the run: it goes to rejected.jsonl with its file, line, reason and the
+    offending piece.
+
+    [bold]Examples[/]
+
+    turnloom convert chats.csv --map dialogue_id=conv,text=body,speaker=who --out corpus/
+
+    turnloom convert 's3://bucket/logs/*.jsonl.gz' --out corpus/
+
+    turnloom convert sgd multiwoz21 --split train --out corpus/
+    """
+    files = find_inputs(logs, split, log_format, source, mapping, language)
+    _summary(convert_with_progress(files, out, strict=strict, overwrite=overwrite), out)
+
+
+def convert_with_progress(
+    files: list[LogFile], out: Path, *, strict: bool = False, overwrite: bool = False
+) -> Conversion:
+    """Convert files, showing how far it is."""
+    from turnloom.corpus.convert import convert as run
+
+    with bytes_progress() as progress:
+        total = sum(Path(file.path).stat().st_size for file in files if Path(file.path).is_file())
+        task = progress.add_task("reading", total=total or None, note="")
+        folder: list[Path] = []
+
+        def update() -> None:
+            from turnloom.corpus.source import read_counts
+
+            counts = read_counts(folder[0]) if folder and folder[0].exists() else []
+            note = f"{sum(count.turns for count in counts):,} turns"
+            progress.update(task, completed=sum(count.bytes_read for count in counts), note=note)
+
+        with polling(update):
+            return run(files, out, command=command_line(), strict=strict, overwrite=overwrite, on_start=folder.append)
+
+
+def _summary(conversion: Conversion, out: Path) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    from turnloom.corpus.logfile import stem
+
+    table = Table(title="as read", title_justify="left", box=SIMPLE_HEAD)
+    table.add_column("set", no_wrap=True)
+    table.add_column("file", overflow="fold")
+    for heading in ("records", "rejected", "not in split", "dialogues", "turns"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    sources: dict[str, dict[str, int]] = conversion.manifest.counts["sources"]
+    for name in dict.fromkeys(file.source for file in conversion.files):
+        files = [file for file in conversion.files if file.source == name]
+        totals = sources.get(name, {"dialogues": 0, "turns": 0})
+        for file in files if len(files) > 1 else []:
+            # Rows of one dialogue may be spread over a table, or over several: those are counted below, joined.
+            dialogues = "" if file.is_rows else f"{file.dialogues:,}"
+            numbers = [f"{number:,}" for number in (file.records, file.rejected, file.out_of_split)]
+            table.add_row(name, stem(file.path), *numbers, dialogues, f"{file.turns:,}", style="dim")
+        sums = [sum(getattr(file, key) for file in files) for key in ("records", "rejected", "out_of_split")]
+        cells = [f"{number:,}" for number in (*sums, totals["dialogues"], totals["turns"])]
+        table.add_row(name, f"{len(files)} files" if len(files) > 1 else stem(files[0].path), *cells)
+    console.print(table)
+    manifest = conversion.manifest
+    records, rejected = manifest.counts["records"], manifest.counts["rejected"]
+    console.print(f"{records - rejected:,} records accepted, {rejected:,} rejected, {records:,} in all.")
+    if manifest.counts["dropped_turns"]:
+        console.print(f"{manifest.counts['dropped_turns']:,} turns without text were left out.")
+    if conversion.rejected_path:
+        console.print(f"Why records were rejected: {conversion.rejected_path}", markup=False)
+    console.print(f"[bold]{manifest.dialogues:,} dialogues with {manifest.turns:,} turns[/] in {out}")
+    console.print(f"Next: turnloom inspect {out}", markup=False)

@@ -1,0 +1,163 @@
+"""`turnloom export`: a model for CPUs."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from turnloom.cli.console import console, count_progress
+from turnloom.errors import TurnloomError
+
+if TYPE_CHECKING:
+    from turnloom.runtime.protocols import Encoder, Scorer
+
+__all__ = ["export"]
+
+SAMPLE = (
+    "Hi, my parcel has not arrived yet.",
+    "Could you give me the order number, please?",
+    "It is 4471, I ordered two weeks ago.",
+    "Thank you. It left our warehouse yesterday and should reach you on Friday.",
+    "How do I change my delivery address?",
+    "You find it under Account, then Addresses.",
+    "I want to cancel my subscription.",
+    "May I ask why you are leaving?",
+    "It is too expensive for what I use.",
+    "We could offer you the small plan for half the price.",
+    "My card was declined twice, although there is money on the account.",
+    "Please call your bank, the payment is refused on their side.",
+    "Is there a table for four tonight at eight?",
+    "I am sorry, we are fully booked. Would half past nine do?",
+    "Yes, that works.",
+    "What's the weather going to be like tomorrow?",
+    "Play some jazz in the kitchen",
+    "wifi keeps dropping since the last update, any ideas??",
+    "try sudo dmesg | grep wlan and paste what it says",
+    "ok",
+    "No worries!",
+    "Book me a train to Cambridge on Sunday morning, arriving before noon.",
+    "There are five trains. The first one leaves at 8:01, shall I book it?",
+    "Thanks, bye.",
+)
+"""What an export is compared on when no texts are given."""
+
+
+def _texts(path: Path) -> list[str]:
+    try:
+        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise TurnloomError(f"{path} cannot be read ({error})", "give a text file with one text a line") from error
+    texts = [line for line in lines if line]
+    if len(texts) < 3:
+        raise TurnloomError(f"{path} has fewer than three texts", "give one text a line")
+    return texts
+
+
+def export(
+    model: Path = typer.Argument(..., help="The folder of an encoder or of a re-ranker."),
+    out: Path | None = typer.Option(None, help="The new folder; by default MODEL-onnx or MODEL-int8."),
+    int8: bool = typer.Option(
+        False, "--int8", help="In 8 bits: a quarter of the matrices' size, and faster, most on CPUs with VNNI."
+    ),
+    texts: Path | None = typer.Option(None, help="What to compare on: a file with one text a line."),
+    calibrate: Path | None = typer.Option(
+        None, help="For --int8, texts like those that will come, one a line; some English service messages by default."
+    ),
+    measure: bool = typer.Option(
+        False, "--measure", help="Also run suite quick (ums for a re-ranker) on both, and report the change."
+    ),
+) -> None:
+    """Write a model as ONNX, for fast inference on CPUs, and report what that changes.
+
+    Every command that takes a model's folder takes the exported one too.
+
+    [bold]Examples[/]
+
+    turnloom export my-model/ --int8
+
+    turnloom export my-reranker/ --int8 --out reranker-int8 --measure
+    """
+    from turnloom.runtime.export import agreement, export_model
+    from turnloom.runtime.scorer import is_cross_encoder
+
+    sample = list(SAMPLE) if texts is None else _texts(texts)
+    calibration = None if calibrate is None else _texts(calibrate)
+    out = out or model.resolve().with_name(f"{model.resolve().name}-{'int8' if int8 else 'onnx'}")
+    with console.status(f"Exporting {model}"):
+        export_model(model, out, int8=int8, calibration=calibration)
+    original, exported = _load(model), _load(out)
+    report: dict[str, Any] = {
+        "megabytes": {"before": _megabytes(model), "after": _megabytes(out)},
+        "agreement": agreement(original, exported, sample),
+        "seconds": {"before": _seconds(original, sample), "after": _seconds(exported, sample)},
+    }
+    if measure:
+        report["change"] = _changes(original, exported, "ums" if is_cross_encoder(out) else "quick", out)
+    (out / "report.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    _summary(report, out, len(sample))
+
+
+def _load(folder: Path) -> Encoder | Scorer:
+    from turnloom.runtime.encoder import load_encoder
+    from turnloom.runtime.scorer import is_cross_encoder, load_scorer
+
+    return load_scorer(folder) if is_cross_encoder(folder) else load_encoder(folder)
+
+
+def _megabytes(folder: Path) -> float:
+    files = [path for path in folder.rglob("*") if path.suffix in (".safetensors", ".onnx")]
+    return round(sum(path.stat().st_size for path in files if "training" not in path.parts) / 1e6, 1)
+
+
+def _seconds(model: Encoder | Scorer, texts: list[str]) -> float:
+    """The time for all texts, once the model is warm; the best of three."""
+    from turnloom.runtime.protocols import Scorer
+
+    best = float("inf")
+    for _ in range(4):
+        start = time.perf_counter()
+        _ = model.score(texts[:1], texts[1:]) if isinstance(model, Scorer) else model.encode(texts)
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def _changes(original: Any, exported: Any, suite: str, out: Path) -> dict[str, float]:
+    """The change of each task's main score, in points."""
+    from turnloom.benchmarks import CachedEncoder, run_tasks, suite_tasks
+
+    tasks = suite_tasks(suite)
+    with count_progress() as progress:
+        bar = progress.add_task(f"suite {suite}", total=2 * len(tasks), note="")
+        results = []
+        for number, model in enumerate((original, exported)):
+
+            def step(name: str, done: int, total: int, before: int = number) -> None:
+                progress.update(bar, completed=before * total + done, note=name)
+
+            folder = out / "measured" / ("before", "after")[number]
+            results.append(run_tasks(CachedEncoder(model, None), tasks, folder, on_task=step))
+    before, after = results
+    return {
+        name: task.mean() - before.tasks[name].mean()
+        for name, task in after.tasks.items()
+        if task.error is None and before.tasks[name].error is None
+    }
+
+
+def _summary(report: dict[str, Any], out: Path, texts: int) -> None:
+    sizes, seconds = report["megabytes"], report["seconds"]
+    console.print(f"{sizes['before']:.1f} MB before, {sizes['after']:.1f} MB after")
+    for name, value in report["agreement"].items():
+        console.print(f"{name.replace('_', ' ')}: {value:.5f}", markup=False)
+    console.print(
+        f"{texts} texts in {1000 * seconds['before']:.1f} ms before, {1000 * seconds['after']:.1f} ms after: "
+        f"{seconds['before'] / seconds['after']:.1f} times as fast"
+    )
+    for name, change in report.get("change", {}).items():
+        console.print(f"{name}: {change:+.2f} points", markup=False)
+    console.print(f"The exported model: {out}", markup=False)
+    console.print(f"Next: turnloom evaluate {out}", markup=False)

@@ -1,0 +1,111 @@
+"""`turnloom inspect`: what is in a corpus, and what is wrong with it."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from turnloom.cli.console import command_line, console, split_names, write_text
+from turnloom.cli.convert import find_inputs, table_among
+
+if TYPE_CHECKING:
+    from turnloom.corpus.statistics import CorpusStatistics
+
+__all__ = ["inspect"]
+
+BAR_WIDTH = 40
+
+
+def _table_of(logs: list[str], split: str, mapping: str | None, temporary: str) -> Any:
+    """The table of a folder, or one made in passing from logs."""
+    from turnloom.corpus import convert, read_table
+
+    if (table := table_among(logs)) is not None:
+        return read_table(table)
+    convert(find_inputs(logs, split, None, None, mapping, None), temporary, command=command_line())
+    return read_table(temporary)
+
+
+def inspect(
+    logs: list[str] = typer.Argument(..., help="A dialogue table's folder; or logs or names of public sets."),
+    html: Path | None = typer.Option(None, help="Also write one self-contained HTML page with plots."),
+    json_out: Path | None = typer.Option(None, "--json", help="Also write the numbers as JSON."),
+    split: str = typer.Option("all", help="For public sets: train, dev, test or all."),
+    mapping: str | None = typer.Option(None, "--map", help="For tables of rows: dialogue_id=COLUMN,text=COLUMN,…"),
+    hold_out: str = typer.Option("", help="Suites or public sets to look for in it, such as dse,diaeval or all."),
+) -> None:
+    """Say what is in a corpus: sizes, speakers, repeats, and what to know before training on it.
+
+    [bold]Examples[/]
+
+    turnloom inspect corpus/ --html corpus.html
+
+    turnloom inspect chats.csv
+    """
+    from turnloom.corpus.holdout import hold_out_names, load_hold_out
+    from turnloom.corpus.inspect_page import inspect_page
+    from turnloom.corpus.statistics import measure
+
+    held = hold_out_names(split_names(hold_out))
+    with tempfile.TemporaryDirectory() as temporary, console.status("measuring …"):
+        table = _table_of(logs, split, mapping, str(Path(temporary) / "table"))
+        found = measure(table, load_hold_out(held) if held else None)
+    _print(found)
+    name = logs[0] if len(logs) == 1 else f"{len(logs)} sources"
+    if json_out:
+        write_text(json_out, found.model_dump_json(indent=2) + "\n")
+    if html:
+        write_text(html, inspect_page(found, name))
+        console.print(f"Page with plots: {html}", markup=False)
+    else:
+        console.print("Next: add --html page.html for plots.")
+
+
+def _print(found: CorpusStatistics) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from turnloom.corpus.inspect_page import headline
+    from turnloom.corpus.statistics import warnings_of
+
+    for name, value in headline(found).items():
+        console.print(f"{name:>20}  [bold]{value}[/]")
+    found_sets = [(name, count) for name, count in found.overlaps.items() if count]
+    for title, rows in (
+        ("personal data", list(found.personal_data.items())),
+        ("benchmark material, turns and pairs", found_sets),
+        ("speakers", [(name or "(none)", count) for name, count in list(found.speakers.items())[:8]]),
+        ("most frequent utterances", found.top_utterances[:8]),
+        ("words in a turn", _ranges(found.words_per_turn, (0, 3, 7, 15, 30, len(found.words_per_turn)))),
+        (
+            "turns in a dialogue",
+            _ranges(found.turns_per_dialogue, (0, 1, 2, 4, 8, 16, 32, len(found.turns_per_dialogue))),
+        ),
+    ):
+        if not rows:
+            continue
+        table = Table(title=title, title_justify="left", show_header=False, box=None)
+        highest = max(count for _, count in rows) or 1
+        for label, count in rows:
+            bar = "█" * round(BAR_WIDTH * count / highest)
+            table.add_row(escape(label[:60]), f"{count:,}", f"[blue]{bar}[/]")
+        table.columns[1].justify = "right"
+        console.print(table)
+    for warning in warnings_of(found):
+        console.print(f"[yellow]![/] {warning}")
+
+
+def _ranges(histogram: list[int], edges: tuple[int, ...]) -> list[tuple[str, int]]:
+    """A histogram by a few ranges; the last one is open."""
+    ranges = []
+    for low, high in itertools.pairwise(edges):
+        first = low + 1 if low else 0
+        count = sum(histogram[first : high + 1])
+        label = f"{first} and more" if high == edges[-1] else (str(high) if first == high else f"{first} to {high}")
+        if count:
+            ranges.append((label, count))
+    return ranges

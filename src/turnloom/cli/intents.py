@@ -1,0 +1,225 @@
+"""`turnloom intents`: fit, predict, evaluate and discover."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from turnloom.cli.console import console, note, write_text
+from turnloom.cli.messages import batches, counting, messages_from, write_lines
+from turnloom.errors import TurnloomError
+
+if TYPE_CHECKING:
+    from turnloom.intents import IntentClassifier, LabelledMessage, Rate
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Few-shot intents that know what they don't know: fit, predict, evaluate, discover.", no_args_is_help=True
+)
+MESSAGES = typer.Argument("-", help="CSV, TSV, JSONL, JSON or one message a line; - for standard input.")
+FORMAT = typer.Option(None, help="jsonl, json, csv, tsv or txt; recognised if not given.")
+MODEL = typer.Option(None, help="The model's folder, if it is not where it was.")
+
+
+def _percent(rate: Rate) -> str:
+    return f"{100 * rate.rate:.1f} % [{100 * rate.low:.1f}, {100 * rate.high:.1f}]"
+
+
+def _labelled(source: str, format: str | None) -> tuple[list[Any], list[Any]]:
+    """Messages and their labels; every row must have one."""
+    messages: list[Any] = []
+    labels: list[Any] = []
+    for message in messages_from(source, format):
+        if message.row.get("label") in (None, ""):
+            raise TurnloomError(f"{source}, message {len(messages) + 1}: no label", "every row needs text and label")
+        messages.append(message.turns)
+        labels.append(message.labels)
+    if not messages:
+        raise TurnloomError(f"{source} holds no message", "give messages with text and label")
+    return messages, labels
+
+
+def _texts(path: Path | None) -> list[Any]:
+    return [message.turns for message in messages_from(str(path), None)] if path else []
+
+
+def _frequencies(path: Path | None) -> dict[str, float] | None:
+    if path is None:
+        return None
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return {str(name): float(count) for name, count in found.items()}
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise TurnloomError(f"{path} holds no frequencies", 'write {"intent": how often, …} as JSON') from error
+
+
+@app.command("fit")
+def fit(
+    examples: str = typer.Argument("-", help="Examples with the columns or keys text and label; - for standard input."),
+    model: str = typer.Option(..., help="The model's folder."),
+    out: Path = typer.Option(..., help="Where the classifier goes."),
+    method: str = typer.Option("auto", help="prototypes, knn, logistic, or auto to choose by cross-validation."),
+    multi_label: bool = typer.Option(False, help="A message may have several intents."),
+    context_turns: int = typer.Option(0, min=0, help="How many earlier turns ('context') are read with a message."),
+    false_reject: float = typer.Option(0.1, help="The share of in-scope messages that may be turned away."),
+    false_accept: float | None = typer.Option(None, help="The share of out-of-scope messages that may be let in."),
+    out_of_scope: Path | None = typer.Option(None, help="Messages that fit no intent."),
+    held_out: Path | None = typer.Option(None, help="In-scope messages to set the threshold by."),
+    accept_at: float = typer.Option(0.5, help="Below this probability, ask between two intents."),
+    frequencies: Path | None = typer.Option(None, help="How often each intent will occur, as JSON."),
+    format: str | None = FORMAT,
+) -> None:
+    """Learn intents from a few labelled messages; no out-of-scope messages are needed.
+
+    Rows labelled out_of_scope, oos or none are taken as messages that fit no intent.
+
+    [bold]Examples[/]
+
+    turnloom intents fit examples.csv --model my-model --out my-intents
+
+    turnloom intents fit examples.jsonl --model my-model --out my-intents --false-reject 0.05 --context-turns 3
+    """
+    from turnloom.intents import IntentClassifier
+
+    messages, labels = _labelled(examples, format)
+    classifier = IntentClassifier(
+        model,
+        method=method,  # type: ignore[arg-type]  # A wrong one is refused with the list of right ones.
+        multi_label=multi_label,
+        context_turns=context_turns,
+        false_reject_rate=false_reject,
+        false_accept_rate=false_accept,
+        accept_at=accept_at,
+        frequencies=_frequencies(frequencies),
+    )
+    with counting("learning", len(messages)) as count:
+        classifier.fit(messages, labels, out_of_scope=_texts(out_of_scope), held_out=_texts(held_out))
+        count(len(messages))
+    classifier.save(out)
+    _say(classifier, out)
+
+
+def _say(classifier: IntentClassifier, out: Path) -> None:
+    state, scope = classifier.fitted, classifier.scope
+    counts = state.examples.counts
+    console.print(
+        f"{len(counts)} intents with {counts.min()} to {counts.max()} examples, {len(state.examples)} in all: "
+        f"{state.choice.method}"
+        + "".join(f", {name} {100 * value:.1f} %" for name, value in state.choice.scores.items()),
+        markup=False,
+    )
+    guess = " (one example an intent: a guess; give --held-out messages)" if scope.source == "single examples" else ""
+    console.print(f"In scope from {scope.threshold:.3f} on. From {scope.source}{guess}:")
+    console.print(f"  in-scope messages turned away: {_percent(scope.false_reject)}", markup=False)
+    if scope.false_accept is not None:
+        console.print(f"  out-of-scope messages let in: {_percent(scope.false_accept)}", markup=False)
+    console.print(f"Saved in {out}. Next: turnloom intents predict {out} MESSAGES", markup=False)
+
+
+@app.command("predict")
+def predict(
+    classifier: Path = typer.Argument(..., help="The classifier's folder."),
+    messages: str = MESSAGES,
+    model: str | None = MODEL,
+    examples: int = typer.Option(3, min=0, help="How many of the nearest examples are shown."),
+    format: str | None = FORMAT,
+) -> None:
+    """Answer messages as JSON lines: accept, ask between two, or out of scope; with the nearest examples.
+
+    [bold]Examples[/]
+
+    turnloom intents predict my-intents messages.csv > answers.jsonl
+
+    echo "my card is lost" | turnloom intents predict my-intents | jq .decision
+    """
+    from turnloom.intents import IntentClassifier
+
+    known = IntentClassifier.load(classifier, model)
+    done: dict[str, int] = {"accept": 0, "ask": 0, "out_of_scope": 0}
+    with counting("answering") as count:
+        for batch in batches(messages_from(messages, format)):
+            answers = known.answer([message.turns for message in batch], examples=examples)
+            rows = zip(batch, answers, strict=True)
+            write_lines(({"text": message.turns[-1], **answer.as_dict()} for message, answer in rows), sys.stdout)
+            for answer in answers:
+                done[answer.decision] += 1
+            count(len(batch))
+    note(f"{done['accept']:,} accepted, {done['ask']:,} to ask about, {done['out_of_scope']:,} out of scope")
+
+
+@app.command("evaluate")
+def evaluate(
+    classifier: Path = typer.Argument(..., help="The classifier's folder."),
+    messages: str = typer.Argument("-", help="Messages with text and label, which it has not seen."),
+    model: str | None = MODEL,
+    json_out: Path | None = typer.Option(None, "--json", help="Also write the numbers as JSON."),
+    format: str | None = FORMAT,
+) -> None:
+    """Measure a classifier on labelled messages; rows labelled out_of_scope, oos or none test the scope.
+
+    [bold]Examples[/]
+
+    turnloom intents evaluate my-intents test.csv --json scores.json
+    """
+    from turnloom.intents import IntentClassifier, Rate
+    from turnloom.intents import evaluate as measure
+
+    known = IntentClassifier.load(classifier, model)
+    texts, labels = _labelled(messages, format)
+    with counting("measuring", len(texts)) as count:
+        found = measure(known, texts, labels)
+        count(len(texts))
+    if json_out is not None:
+        write_text(json_out, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+    for name, value in found.items():
+        if isinstance(value, dict):
+            console.print(f"{name.replace('_', ' ')}: {_percent(Rate(**value))}", markup=False)
+        elif isinstance(value, float):
+            console.print(f"{name.replace('_', ' ')}: {100 * value:.1f} %", markup=False)
+        elif isinstance(value, int):
+            console.print(f"messages {name.replace('_', ' ')}: {value:,}", markup=False)
+    for pair in found["confused"]:
+        console.print(f"  {pair['is']} was taken for {pair['said']} {pair['times']} times", markup=False)
+    console.print(f"Next: turnloom intents discover {classifier} MESSAGES shows what may be missing", markup=False)
+
+
+@app.command("discover")
+def discover(
+    classifier: Path = typer.Argument(..., help="The classifier's folder."),
+    messages: str = MESSAGES,
+    model: str | None = MODEL,
+    min_size: int = typer.Option(5, min=2, help="Smaller groups are not reported."),
+    typical: int = typer.Option(3, min=1, help="How many typical members stand for a group."),
+    members: bool = typer.Option(False, help="Write all members of each group."),
+    format: str | None = FORMAT,
+) -> None:
+    """Find what is missing: groups of messages that fit no intent, as JSON lines, the largest first.
+
+    [bold]Examples[/]
+
+    turnloom intents discover my-intents last-week.csv > groups.jsonl
+    """
+    from turnloom.intents import IntentClassifier
+
+    known = IntentClassifier.load(classifier, model)
+    given: list[LabelledMessage] = list(messages_from(messages, format))
+    with counting("grouping", len(given)) as count:
+        clusters = known.discover([message.turns for message in given], min_size=min_size, typical=typical)
+        count(len(given))
+    rows = []
+    for cluster in clusters:
+        row: dict[str, Any] = {"name": cluster.name, "size": cluster.size, "words": list(cluster.words)}
+        row |= {"typical": list(cluster.typical), "cohesion": round(cluster.cohesion, 4)}
+        if members:
+            row["members"] = [given[place].turns[-1] for place in cluster.places]
+        rows.append(row)
+    write_lines(rows, sys.stdout)
+    grouped = sum(cluster.size for cluster in clusters)
+    note(f"{len(clusters)} groups with {grouped:,} of {len(given):,} messages; the rest is in scope or stands alone")
+    if clusters:
+        note("Next: label a group's members and add them to the examples, then fit again")

@@ -1,0 +1,156 @@
+"""`turnloom prepare`: a corpus that can be trained on."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from turnloom.cli.console import command_line, console, split_names
+from turnloom.cli.convert import convert_with_progress, find_inputs, table_among
+
+if TYPE_CHECKING:
+    from turnloom.corpus import Manifest
+    from turnloom.corpus.prepare import PrepareOptions
+
+__all__ = ["prepare"]
+
+
+def _source(logs: list[str], out: Path, split: str, mapping: str | None) -> Path:
+    """The folder of the table to prepare: the one named, or one made from logs beside the output."""
+    import hashlib
+
+    from turnloom.corpus import read_manifest
+    from turnloom.corpus.stages import Workspace
+
+    if (table := table_among(logs)) is not None:
+        read_manifest(table)  # Says so if the table is not whole.
+        return table
+    files = find_inputs(logs, split, None, None, mapping, None)
+    states = [(file, Path(file.path).stat().st_mtime_ns if Path(file.path).exists() else 0) for file in files]
+    work = Workspace(out / ".work" / "convert", hashlib.sha256(repr(states).encode()).hexdigest())
+    return work.step("table", lambda folder: convert_with_progress(files, folder))
+
+
+def _options(
+    min_turns: int,
+    merge: bool,
+    near: bool,
+    threshold: float,
+    bands: int,
+    rows: int,
+    scrub: bool,
+    names: str | None,
+    hold_out: str,
+) -> PrepareOptions:
+    from pydantic import ValidationError
+
+    from turnloom.corpus.dedup import NearOptions
+    from turnloom.corpus.holdout import hold_out_names
+    from turnloom.corpus.prepare import PrepareOptions
+    from turnloom.errors import TurnloomError
+
+    held = hold_out_names(split_names(hold_out))
+    try:
+        return PrepareOptions(
+            min_turns=min_turns,
+            merge_speakers=merge,
+            near_duplicates=NearOptions(threshold=threshold, bands=bands, rows=rows) if near else None,
+            scrub=scrub,
+            names_model=names,
+            hold_out=tuple(held),
+        )
+    except ValidationError as error:
+        problem = error.errors()[0]
+        place = "-".join(str(part) for part in problem["loc"]).replace("_", "-") or "near-duplicates"
+        raise TurnloomError(
+            f"--{place}: {problem['msg'].removeprefix('Value error, ')}", "see turnloom prepare --help"
+        ) from error
+
+
+def prepare(
+    logs: list[str] = typer.Argument(..., help="A dialogue table's folder; or logs or names of public sets."),
+    out: Path = typer.Option(..., help="The prepared table's folder."),
+    hold_out: str = typer.Option("", help="Suites or public sets to cut out, such as dse,diaeval or all."),
+    split: str = typer.Option("all", help="For public sets: train, dev, test or all."),
+    min_turns: int = typer.Option(2, help="Drop dialogues with fewer turns."),
+    merge: bool = typer.Option(False, "--merge-speakers", help="Make consecutive turns of one speaker one turn."),
+    near: bool = typer.Option(True, "--near/--no-near", help="Drop near duplicates, not only exact ones."),
+    threshold: float = typer.Option(0.7, help="Near duplicates: the similarity from which on they count."),
+    bands: int = typer.Option(20, help="Near duplicates: bands of the locality-sensitive hash."),
+    rows: int = typer.Option(5, help="Near duplicates: rows of a band."),
+    scrub: bool = typer.Option(True, "--scrub/--no-scrub", help="Replace personal data by placeholders."),
+    names: str | None = typer.Option(
+        None, help="Also replace names and addresses, with this spaCy model (name or path)."
+    ),
+    mapping: str | None = typer.Option(None, "--map", help="For tables of rows: dialogue_id=COLUMN,text=COLUMN,…"),
+    runner: str = typer.Option("native", help="Where it runs: native (this process) or ray."),
+    overwrite: bool = typer.Option(False, help="Replace another table that is there."),
+) -> None:
+    """Clean a corpus for training: normalise, drop duplicates, scrub personal data, cut out benchmark material.
+
+    Run again with the same input and options it does nothing; killed in the middle, the next run goes on.
+
+    [bold]Examples[/]
+
+    turnloom prepare corpus/ --out prepared/
+
+    turnloom prepare sgd multiwoz21 --split train --hold-out dse,diaeval --out prepared/
+
+    turnloom prepare chats.csv --names en_core_web_sm --out prepared/
+    """
+    from turnloom.corpus.engine import use_runner
+    from turnloom.corpus.prepare import prepare as run
+
+    options = _options(min_turns, merge, near, threshold, bands, rows, scrub, names, hold_out)
+    use_runner(runner)
+    source = _source(logs, out, split, mapping)
+    with console.status("preparing …") as status:
+        manifest, done = run(
+            source,
+            out,
+            options,
+            command=command_line(),
+            overwrite=overwrite,
+            on_step=lambda step: status.update(f"{step} …"),
+        )
+    shutil.rmtree(out / ".work", ignore_errors=True)  # What logs were converted to on the way is not scrubbed.
+    if not done:
+        console.print("Nothing to do: this table was prepared from the same input with the same options.")
+    _summary(manifest, out)
+
+
+def _summary(manifest: Manifest, out: Path) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    from turnloom.corpus import read_table
+    from turnloom.corpus.statistics import count_pairs
+
+    steps = Table(title="step by step", title_justify="left", box=SIMPLE_HEAD)
+    steps.add_column("after")
+    for heading in ("dialogues", "turns"):
+        steps.add_column(heading, justify="right")
+    for step in manifest.counts["steps"]:
+        steps.add_row(step["step"], f"{step['dialogues']:,}", f"{step['turns']:,}")
+    steps.add_row("benchmark material cut out, scrubbed", f"{manifest.dialogues:,}", f"{manifest.turns:,}")
+    console.print(steps)
+    for title, counts in (
+        ("benchmark material cut out, turns and pairs", manifest.counts["contamination"]),
+        ("personal data replaced", manifest.counts["personal_data"]),
+    ):
+        table = Table(title=title, title_justify="left", show_header=False, box=SIMPLE_HEAD)
+        for name, count in counts.items():
+            table.add_row(name, f"{count:,}")
+        if counts:
+            table.columns[1].justify = "right"
+            console.print(table)
+    pairs = count_pairs(read_table(out))
+    console.print(f"{pairs:,} consecutive pairs with more than 3 words on both sides")
+    console.print(
+        f"[bold]{manifest.dialogues:,} dialogues with {manifest.turns:,} turns[/] in {out}"
+        f" (content {manifest.content_hash})"
+    )
+    console.print(f"Next: turnloom inspect {out}", markup=False)

@@ -1,0 +1,275 @@
+"""`turnloom quickstart`: the whole way from chat logs to a service, with a word on each step."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from turnloom.cli.console import console, count_progress, share_progress
+from turnloom.cli.convert import convert_with_progress, find_inputs
+from turnloom.errors import TurnloomError
+
+if TYPE_CHECKING:
+    from turnloom.benchmarks import RunResult
+    from turnloom.corpus.source import LogFile
+    from turnloom.intents import Cluster
+
+__all__ = ["quickstart"]
+
+INSTALLED_START = "turnloom-mini"
+DEFAULT_START = "sentence-transformers/all-MiniLM-L6-v2"
+HELD_OUT_PERCENT = 20
+LARGEST_BATCH, SMALLEST_BATCH = 128, 8
+MOST_OPENINGS = 5_000
+EXAMPLES = 20
+"""Of each group, that become the first draft of an intent."""
+STEPS = 6
+
+
+def quickstart(
+    logs: str = typer.Argument(..., help="Your conversations: a CSV with one message a row, or any other chat log."),
+    start: Path | None = typer.Option(
+        None, help=f"The model to start from; {INSTALLED_START} if installed, else {DEFAULT_START} from the hub."
+    ),
+    out: Path = typer.Option(Path("quickstart"), help="A folder for everything that is made."),
+    minutes: float = typer.Option(5.0, min=0.01, help="How long to train."),
+    recipe: str = typer.Option("dse-heads", help="How to train: a recipe's name or a YAML file."),
+    mapping: str | None = typer.Option(
+        None, "--map", help="If columns are not found: dialogue_id=COLUMN,text=COLUMN,…"
+    ),
+) -> None:
+    """From chat logs to a service that suggests replies and knows intents, without labels, in a few minutes.
+
+    Run again with the same logs it goes on where it was; what you changed by hand (intents.csv, service.yaml) stays.
+
+    [bold]Examples[/]
+
+    turnloom quickstart chats.csv
+
+    turnloom quickstart chats.csv --start all-MiniLM-L6-v2/ --minutes 30 --out support/
+    """
+    from turnloom.replies.store import lancedb
+
+    lancedb()  # Says that it is missing now, not after minutes of training.
+    files = find_inputs([logs], "all", None, None, mapping, None)
+    base = start or _default_start()
+    _claim(out, files, base, recipe, minutes)
+    _read(files, out)
+    _prepare(out)
+    _train(out, base, recipe, minutes)
+    _measure(out, base)
+    _index(out)
+    _intents(out)
+    _service(out)
+
+
+def _say(number: int, doing: str, why: str) -> None:
+    console.print(f"\n[bold]{number}/{STEPS} {doing}[/]")
+    console.print(why, markup=False)
+
+
+def _default_start() -> Path:
+    """The model that knows conversations if it is installed, else a small general one from the hub."""
+    from huggingface_hub import snapshot_download
+
+    from turnloom.runtime.installed import model_folder
+
+    installed = model_folder(INSTALLED_START)
+    if installed.exists():
+        return installed
+    try:
+        return Path(snapshot_download(DEFAULT_START, ignore_patterns=["onnx/*", "openvino/*", "*.bin", "*.h5", "*.ot"]))
+    except (OSError, ValueError) as error:
+        raise TurnloomError(
+            f"{DEFAULT_START} cannot be fetched ({type(error).__name__})",
+            "give --start FOLDER, the folder of any SentenceTransformer",
+        ) from error
+
+
+def _claim(out: Path, files: list[LogFile], base: Path, recipe: str, minutes: float) -> None:
+    """Note what is being done here; other logs or settings need another folder."""
+    from turnloom.runtime import load_encoder
+
+    changed = [Path(file.path).stat().st_mtime_ns if Path(file.path).exists() else 0 for file in files]
+    job = {"logs": hashlib.sha256(repr([files, changed]).encode()).hexdigest(), "recipe": recipe, "minutes": minutes}
+    job["start"] = load_encoder(base).fingerprint
+    mark = out / "quickstart.json"
+    if mark.exists() and json.loads(mark.read_text(encoding="utf-8")) != job:
+        raise TurnloomError(f"{out} was made of other logs or with other settings", "choose another --out")
+    out.mkdir(parents=True, exist_ok=True)
+    mark.write_text(json.dumps(job, indent=2) + "\n", encoding="utf-8")
+
+
+def _read(files: list[LogFile], out: Path) -> None:
+    from turnloom.corpus.table import MANIFEST, read_manifest
+
+    _say(
+        1,
+        "Reading your conversations",
+        "Every format becomes one table of dialogues; what cannot be read is set aside.",
+    )
+    if not (out / "corpus" / MANIFEST).exists():
+        convert_with_progress(files, out / "corpus")
+    found = read_manifest(out / "corpus")
+    rejected = found.counts["rejected"]
+    aside = f"; {rejected:,} records set aside, see {out}/corpus/rejected.jsonl" if rejected else ""
+    console.print(f"{found.dialogues:,} dialogues with {found.turns:,} turns{aside}", markup=False)
+
+
+def _prepare(out: Path) -> None:
+    from turnloom.corpus.prepare import prepare
+    from turnloom.corpus.split import split_table
+    from turnloom.corpus.table import read_manifest
+
+    why = "Copies are dropped, personal data becomes placeholders, and a fifth is kept apart to measure on."
+    _say(2, "Cleaning them", why)
+    with console.status("cleaning …") as status:
+        prepared, _ = prepare(
+            out / "corpus",
+            out / "prepared",
+            command="turnloom quickstart",
+            on_step=lambda step: status.update(f"{step} …"),
+        )
+        split_table(out / "prepared", out / "train", out / "held-out", HELD_OUT_PERCENT)
+    replaced = sum(prepared.counts["personal_data"].values())
+    kept, apart = (read_manifest(out / name).dialogues for name in ("train", "held-out"))
+    console.print(
+        f"{kept:,} dialogues to learn from, {apart:,} kept apart; {replaced:,} pieces of personal data replaced"
+    )
+
+
+def _train(out: Path, base: Path, recipe: str, minutes: float) -> None:
+    from turnloom.corpus import read_table
+    from turnloom.corpus.statistics import count_pairs
+    from turnloom.training import load_recipe, train
+    from turnloom.training.run import WORK
+
+    _say(3, f"Training for {minutes:g} minutes", "The model learns from what was said next; no labels are needed.")
+    model = out / "model"
+    if not (model / WORK / "result.json").exists():
+        pairs = count_pairs(read_table(out / "train"))
+        if pairs < SMALLEST_BATCH:
+            raise TurnloomError(f"there are {pairs} pairs of turns to learn from", "give more conversations")
+        batch = min(LARGEST_BATCH, 2 ** (pairs.bit_length() - 1))
+        changes = {"model.start": str(base), "stages.0.batch_size": str(batch), "report_to": "none"}
+        wanted = load_recipe(recipe, changes)
+        resume = (model / WORK / "recipe.yaml").exists()
+        with share_progress() as show:
+            train(wanted, [out / "train"], model, minutes=minutes, resume=resume, on_progress=show)
+    seen = json.loads((model / WORK / "result.json").read_text(encoding="utf-8"))
+    console.print(f"{seen['steps']:,} steps over {seen['pairs']:,} pairs: {model}", markup=False)
+
+
+def _measure(out: Path, base: Path) -> None:
+    from turnloom.benchmarks import CachedEncoder, run_tasks
+    from turnloom.benchmarks.own_data import reply_tasks
+    from turnloom.runtime import load_encoder
+
+    why = "On the dialogues kept apart: how often is the true reply the first of 100? By chance, 1 % of the time."
+    _say(4, "Measuring before and after", why)
+    try:
+        tasks = reply_tasks(out / "held-out")
+    except TurnloomError as error:
+        console.print(f"Not measured: {error.problem}. With more conversations this step will tell.", markup=False)
+        return
+    results = []
+    with count_progress() as progress:
+        for name, model in (("before", base), ("after", out / "model")):
+            bar = progress.add_task(name, total=len(tasks), note="")
+
+            def step(task: str, number: int, total: int, bar: Any = bar) -> None:
+                progress.update(bar, completed=number, total=total, note=task)
+
+            encoder = CachedEncoder(load_encoder(model), out / "embeddings")
+            results.append(run_tasks(encoder, tasks, out / "scores" / name, on_task=step))
+    _show_scores(*results)
+    console.print(f"In detail: turnloom compare {out}/scores/before {out}/scores/after", markup=False)
+
+
+def _show_scores(before: RunResult, after: RunResult) -> None:
+    """The score by meaning before; by the trained heads after, where the recipe keeps them."""
+    for name, task in before.tasks.items():
+        trained = after.tasks.get(f"{name}-heads") or after.tasks[name]
+        after_turns = "one turn" if name.endswith("-next") else "three turns"
+        if task.error or trained.error:
+            console.print(f"after {after_turns}: {task.error or trained.error}", markup=False)
+        else:
+            console.print(f"after {after_turns}: {task.mean():.1f} % before, [bold]{trained.mean():.1f} %[/] now")
+
+
+def _index(out: Path) -> None:
+    from turnloom.replies import ReplyIndex
+    from turnloom.runtime import load_encoder
+
+    _say(5, "Indexing replies", "Each reply that was ever given is kept once, to be suggested where it fits.")
+    with share_progress() as show:
+        index = ReplyIndex.build([out / "prepared"], out / "replies", load_encoder(out / "model"), on_progress=show)
+    version = index.version
+    console.print(f"{version.replies.rows:,} replies, given {version.occurrences.rows:,} times", markup=False)
+
+
+def _intents(out: Path) -> None:
+    from turnloom.intents import IntentClassifier, read_messages
+
+    why = "First messages that mean the same form groups: each is the draft of an intent, for you to rename."
+    _say(6, "Looking for intents", why)
+    draft = out / "intents.csv"
+    if not draft.exists():
+        found = _groups(out)
+        if len(found) < 2:
+            console.print(
+                "No groups stand out yet: give more conversations, or write intents.csv by hand (text,label)."
+            )
+            return
+        with draft.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([("text", "label"), *_drafts(found)])
+    known = list(read_messages(draft))
+    classifier = IntentClassifier(str(out / "model"))
+    classifier.fit([message.turns for message in known], [message.labels for message in known])
+    classifier.save(out / "intents")
+    names = classifier.classes_.tolist()
+    console.print(f"{len(names)} intents: {', '.join(names[:8])}{', …' if len(names) > 8 else ''}", markup=False)
+    console.print(f"Rename or merge them in {draft}, then run this command again.", markup=False)
+
+
+def _groups(out: Path) -> list[Cluster]:
+    """Groups among the first turns of dialogues."""
+    from turnloom.corpus import read_table
+    from turnloom.intents.discover import group_messages
+    from turnloom.runtime import load_encoder
+
+    firsts = (row["turns"][0]["text"] for row in read_table(out / "prepared").select("turns").iter_rows())
+    openings = list(dict.fromkeys(firsts))[:MOST_OPENINGS]
+    with console.status("grouping …"):
+        vectors = load_encoder(out / "model").encode(openings)
+        return group_messages([(text,) for text in openings], vectors, typical=EXAMPLES)
+
+
+def _drafts(groups: list[Cluster]) -> list[tuple[str, str]]:
+    rows = []
+    for number, group in enumerate(groups, 1):
+        label = f"{number} {' '.join(group.words) or group.name}"
+        rows += [(text, label) for text in group.typical]
+    return rows
+
+
+def _service(out: Path) -> None:
+    """The service's commented configuration, with what was made; paths in it are relative to it."""
+    from turnloom.service.config import config_text, load_config
+
+    path = out / "service.yaml"
+    if not path.exists():
+        text = config_text()
+        for part in ("replies", *(["intents"] if (out / "intents").exists() else [])):
+            text = text.replace(f"# {part}: ", f"{part}: ").replace(f"#   folder: {part}\n", f"  folder: {part}\n")
+        path.write_text(text, encoding="utf-8")
+    load_config(path)
+    console.print(f"\nAll of it is in {out}. Next:", markup=False)
+    console.print(f"  turnloom serve {path}   then open http://127.0.0.1:8000/", markup=False)
+    console.print(f"  turnloom replies search {out}/replies --model {out}/model 'a message'", markup=False)
+    console.print(f"  turnloom inspect {out}/prepared   what your conversations are like", markup=False)

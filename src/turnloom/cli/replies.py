@@ -1,0 +1,208 @@
+"""`turnloom replies`: an index of past replies, searched and measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from turnloom.cli.console import console, share_progress, split_names
+from turnloom.cli.replies_search import BF16, INDEX, MODEL, encoder_of, evaluate, search
+from turnloom.errors import TurnloomError
+
+if TYPE_CHECKING:
+    from turnloom.replies import IndexVersion, ReplyOptions
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Past replies that fit a conversation: build an index, search it, measure it.", no_args_is_help=True
+)
+
+app.command()(search)
+app.command()(evaluate)
+
+TABLES = typer.Argument(..., help="Folders of dialogue tables, as 'turnloom prepare' writes them.")
+
+
+def _options(speakers: str, system: str, min_words: int, context_turns: int, contexts: bool) -> ReplyOptions:
+    from pydantic import ValidationError
+
+    from turnloom.replies import ReplyOptions
+
+    named: dict[str, Any] = {"system_speakers": tuple(split_names(system))} if system else {}
+    try:
+        return ReplyOptions.model_validate(
+            {
+                "speakers": speakers,
+                "min_words": min_words,
+                "context_turns": context_turns,
+                "contexts": contexts,
+                **named,
+            }
+        )
+    except ValidationError as error:
+        problem = error.errors()[0]
+        place = str(problem["loc"][0]).replace("_", "-")
+        raise TurnloomError(f"--{place}: {problem['msg']}", "see turnloom replies build --help") from error
+
+
+@app.command()
+def build(
+    tables: list[Path] = TABLES,
+    model: Path = MODEL,
+    out: Path = typer.Option(..., help="The index's folder."),
+    speakers: str = typer.Option("system", help="Whose turns are replies: system (those who answer) or everyone."),
+    system: str = typer.Option("", help="The names of those who answer, such as agent,helpdesk; common ones if empty."),
+    min_words: int = typer.Option(1, help="Leave out shorter replies."),
+    context_turns: int = typer.Option(5, help="So many turns before a reply are its context."),
+    contexts: bool = typer.Option(False, help="Index contexts too, to find replies to similar ones."),
+    bf16: bool = BF16,
+) -> None:
+    """Index the replies of conversations; each once, with how often and where it was given.
+
+    Killed in the middle, the same command goes on where it was.
+
+    [bold]Example[/]
+
+    turnloom replies build prepared/ --model my-model/ --out replies/
+    """
+    from turnloom.replies import ReplyIndex
+
+    options = _options(speakers, system, min_words, context_turns, contexts)
+    encoder = encoder_of(model, bf16)
+    with share_progress() as show:
+        index = ReplyIndex.build(tables, out, encoder, options, on_progress=show)
+    _summary(index.version)
+    console.print(f"Next: turnloom replies search {out} --model {model} 'a message'", markup=False)
+
+
+@app.command()
+def add(
+    tables: list[Path] = TABLES,
+    index: Path = typer.Option(..., help="The index's folder."),
+    model: Path = MODEL,
+    bf16: bool = BF16,
+) -> None:
+    """Add the replies of more conversations; what is there already is not counted twice.
+
+    [bold]Example[/]
+
+    turnloom replies add todays-chats/ --index replies/ --model my-model/
+    """
+    from turnloom.replies import ReplyIndex
+
+    opened = ReplyIndex(index, encoder_of(model, bf16))
+    with share_progress() as show:
+        version = opened.add(tables, on_progress=show)
+    _summary(version)
+    console.print(f"Next: turnloom replies search {index} --model {model} 'a message'", markup=False)
+
+
+@app.command()
+def delete(
+    index: Path = INDEX,
+    conversations: str = typer.Option("", help="The ids of dialogues, separated by commas."),
+    reply: list[str] = typer.Option([], help="The text of a reply; may be given several times."),
+    where: str | None = typer.Option(None, help="A condition in SQL over dialogue_id, source and turn."),
+) -> None:
+    """Remove conversations or replies; older versions hold them until 'turnloom replies prune'.
+
+    [bold]Example[/]
+
+    turnloom replies delete replies/ --conversations c17,c18
+    """
+    from turnloom.replies import ReplyIndex
+
+    version = ReplyIndex(index).delete(conversations=split_names(conversations), replies=reply, where=where)
+    _summary(version)
+    console.print(f"Next: turnloom replies prune {index}, which removes it from older versions too", markup=False)
+
+
+@app.command()
+def reembed(index: Path = INDEX, model: Path = MODEL, bf16: bool = BF16) -> None:
+    """Make all vectors anew with another model; searches use the old ones until it is done.
+
+    Killed in the middle, the same command goes on where it was.
+
+    [bold]Example[/]
+
+    turnloom replies reembed replies/ --model better-model/
+    """
+    from turnloom.replies import ReplyIndex
+
+    encoder = encoder_of(model, bf16)
+    with share_progress() as show:
+        version = ReplyIndex.reembed(index, encoder, on_progress=show).version
+    _summary(version)
+    console.print(f"Next: turnloom replies prune {index}, which frees the space of the old vectors", markup=False)
+
+
+@app.command()
+def versions(index: Path = INDEX) -> None:
+    """List the finished versions of an index.
+
+    [bold]Example[/]
+
+    turnloom replies versions replies/
+    """
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    from turnloom.replies import ReplyIndex
+
+    table = Table(box=SIMPLE_HEAD)
+    for heading in ("version", "when", "replies", "occurrences", "model", "what"):
+        table.add_column(heading, justify="right" if heading in ("version", "replies", "occurrences") else "left")
+    for version in ReplyIndex(index).versions:
+        sizes = (f"{version.replies.rows:,}", f"{version.occurrences.rows:,}")
+        table.add_row(str(version.number), version.when, *sizes, version.model, version.what)
+    console.print(table)
+    console.print(f"Next: turnloom replies prune {index} --keep 1, which frees the space of older ones", markup=False)
+
+
+@app.command()
+def prune(index: Path = INDEX, keep: int = typer.Option(1, help="So many of the last versions stay.")) -> None:
+    """Remove older versions.
+
+    [bold]Example[/]
+
+    turnloom replies prune replies/ --keep 2
+    """
+    from turnloom.replies import ReplyIndex
+
+    gone = ReplyIndex(index).prune(keep)
+    console.print(f"Removed: version {', '.join(map(str, gone))}" if gone else "There is no older version.")
+    console.print(f"Next: turnloom replies versions {index}", markup=False)
+
+
+@app.command()
+def rollback(index: Path = INDEX) -> None:
+    """Undo a write that was killed and shall not be finished.
+
+    [bold]Example[/]
+
+    turnloom replies rollback replies/
+    """
+    from turnloom.replies import ReplyIndex
+
+    undone = ReplyIndex.rollback(index)
+    console.print(f"Undone: {undone}" if undone else "Every write is finished.", markup=False)
+    console.print(f"Next: turnloom replies versions {index}", markup=False)
+
+
+def _summary(version: IndexVersion) -> None:
+    ann = version.ann
+    console.print(
+        f"Version {version.number}: {version.replies.rows:,} replies, given {version.occurrences.rows:,} times,"
+        f" vectors of {version.model}",
+        markup=False,
+    )
+    if ann.kind == "exact":
+        console.print("Searched exactly: every vector is compared")
+    elif ann.recall is not None:
+        console.print(
+            f"Searched by {ann.nprobes} of {ann.partitions} partitions: {ann.recall:.3f} of the true ten nearest are"
+            f" found, measured on {ann.probes} contexts"
+        )

@@ -1,0 +1,72 @@
+"""`turnloom serve`: embeddings, intents, replies and re-ranking over HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from turnloom.cli.console import console, note
+from turnloom.errors import TurnloomError
+
+if TYPE_CHECKING:
+    from turnloom.service.config import ServiceConfig
+
+__all__ = ["serve"]
+
+
+def serve(
+    config: Path | None = typer.Argument(None, help="The configuration file; see --init."),
+    init: bool = typer.Option(False, "--init", help="Print a commented configuration, and do no more."),
+    new_key: str | None = typer.Option(None, help="Make an API key of this name, and do no more."),
+    check: bool = typer.Option(False, "--check", help="Check the configuration, and do no more."),
+) -> None:
+    """Serve models, intents and replies over HTTP, with a web page at / to try them.
+
+    [bold]Examples[/]
+
+    turnloom serve --init > config.yaml
+
+    turnloom serve --new-key website
+
+    turnloom serve config.yaml
+    """
+    if init:
+        from turnloom.service.config import config_text
+
+        typer.echo(config_text(), nl=False)
+    elif new_key is not None:
+        _print_key(new_key)
+    elif config is None:
+        raise TurnloomError("no configuration is named", "write one with: turnloom serve --init > config.yaml")
+    elif check:
+        from turnloom.service.config import load_config
+        from turnloom.service.run import check_folders
+
+        found = load_config(config)
+        check_folders(found)
+        console.print(f"{config} is fine. Start it with: turnloom serve {config}", markup=False)
+    else:
+        from turnloom.service.run import serve as run
+
+        run(config, on_start=_announce)
+
+
+def _announce(config: ServiceConfig) -> None:
+    note(f"Serving {config.model.called} on http://{config.host}:{config.port}/; end it with Ctrl+C.")
+
+
+def _print_key(name: str) -> None:
+    """The key once, for its user; its hash for the configuration."""
+    from turnloom.service.config import KeyEntry
+    from turnloom.service.keys import hashed, new_key
+
+    key = new_key()
+    try:
+        entry = KeyEntry(name=name, hash=hashed(key), scopes=frozenset(["embeddings"]))
+    except ValueError as error:
+        raise TurnloomError(f"{name!r} is no name for a key", "use letters, digits, '.', '_' and '-'") from error
+    note("The key is shown this once; give it to its user. The entry below goes into the configuration, under keys.")
+    console.print(f"key: {key}", markup=False)
+    typer.echo(f"- name: {entry.name}\n  hash: {entry.hash}\n  scopes: [embeddings, rerank, intents, replies]")

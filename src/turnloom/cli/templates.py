@@ -1,0 +1,113 @@
+"""`turnloom templates`: utterances with their slots emptied, what fills them, and what comes of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from turnloom.cli.console import command_line, console
+
+if TYPE_CHECKING:
+    from turnloom.views.template_rows import TemplateRows
+    from turnloom.views.templates import Statistics
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Templates of utterances and the values that fill them, for the recipe tadse.", no_args_is_help=True
+)
+
+TOP_K = typer.Option(5, help="Templates are filled with so many of the most frequent values of each slot.")
+CAP = typer.Option(200, help="No more new utterances of a template than this.")
+SAMPLES = typer.Option(8, help="How many new utterances to show.")
+
+
+@app.command()
+def build(
+    inputs: list[str] = typer.Argument(
+        ..., help="Tables, JSON Lines of utterances with 'text' and 'slots' (a tag a word), or names of public sets."
+    ),
+    out: Path = typer.Option(..., help="The folder of the table with slots."),
+    tagger: str | None = typer.Option(
+        None, help="Finds slots in turns that have none: spacy:PIPELINE, or MODULE:FUNCTION."
+    ),
+    split: str = typer.Option("train", help="For public sets: train, dev or test."),
+    top_k: int = TOP_K,
+    cap: int = CAP,
+    overwrite: bool = typer.Option(False, help="Replace a table that is there."),
+) -> None:
+    """Make a table whose turns have slots, and show the templates and values that it gives.
+
+    [bold]Examples[/]
+
+    turnloom templates build snips atis --out runs/slots
+
+    turnloom templates build runs/corpus --tagger spacy:en_core_web_sm --out runs/slots
+    """
+    from turnloom.corpus.slot_table import slot_table
+    from turnloom.corpus.tagging import load_tagger
+
+    found = load_tagger(tagger) if tagger else None
+    with console.status("reading utterances" + (" and finding slots" if found else "")):
+        slot_table(inputs, out, tagger=found, split=split, command=command_line(), overwrite=overwrite)
+    _show(out, top_k, cap, samples=3)
+    console.print(f"\nNext: turnloom train tadse {out} --start MODEL --out runs/tadse", markup=False)
+
+
+@app.command()
+def inspect(
+    table: Path = typer.Argument(..., help="A table whose turns have slots."),
+    top_k: int = TOP_K,
+    cap: int = CAP,
+    samples: int = SAMPLES,
+) -> None:
+    """Show what fills each slot, which slots are noisy, and some utterances made from templates.
+
+    [bold]Examples[/]
+
+    turnloom templates inspect runs/slots --top-k 3
+    """
+    _show(table, top_k, cap, samples)
+
+
+def _show(table: Path, top_k: int, cap: int, samples: int) -> None:
+    from turnloom.corpus.table import read_table
+    from turnloom.views.template_rows import find_templates
+
+    found = find_templates(read_table(table))
+    _print_book(found, top_k)
+    counted = found.statistics(k=top_k, cap=cap)
+    _print_statistics(counted)
+    for name, share in sorted(found.book.noisy().items(), key=lambda item: -item[1]):
+        console.print(
+            f"[yellow]noisy:[/] {share:.0%} of what fills {name!r} fills other slots too: its templates get values "
+            "that nobody would say. Merge such slots, or use a smaller --top-k."
+        )
+    for template, text in found.samples(samples, k=top_k, cap=cap):
+        console.print(f"  {template}\n    {text}", markup=False)
+
+
+def _print_book(found: TemplateRows, top_k: int) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("slot", no_wrap=True)
+    for heading in ("values", "times"):
+        table.add_column(heading, justify="right")
+    table.add_column(f"the {top_k} most frequent", overflow="fold")
+    book = found.book
+    for name in sorted(book.counts, key=lambda slot: -book.counts[slot].total()):
+        values = book.counts[name]
+        table.add_row(escape(name), f"{len(values):,}", f"{values.total():,}", escape(", ".join(book.top(name, top_k))))
+    console.print(table)
+
+
+def _print_statistics(counted: Statistics) -> None:
+    console.print(
+        f"{counted.entities} slots with {counted.values:,} values; {counted.templates:,} templates of "
+        f"{counted.utterances:,} utterances become {counted.augmented:,} utterances, {counted.ratio:.1f} a template"
+    )

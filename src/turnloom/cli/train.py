@@ -1,0 +1,111 @@
+"""`turnloom train` and `turnloom init-config`: from conversations to an encoder or a re-ranker."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from turnloom.cli.console import console, share_progress
+from turnloom.errors import TurnloomError
+
+if TYPE_CHECKING:
+    from turnloom.training import Recipe, TrainResult
+
+__all__ = ["init_config", "train"]
+
+
+def init_config(recipe: str = typer.Argument("dse", help="Which recipe; an unknown name lists them.")) -> None:
+    """Print a commented recipe to change and train with.
+
+    [bold]Example[/]
+
+    turnloom init-config dse > my.yaml && turnloom train my.yaml runs/corpus --start my-model/ --out runs/model
+    """
+    from turnloom.training.recipe import recipe_text
+
+    typer.echo(recipe_text(recipe), nl=False)
+
+
+def _changes(given: list[str]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in given]
+    wrong = next((path for path, equals, _ in pairs if not equals), None)
+    if wrong is not None:
+        raise TurnloomError(f"--set {wrong}: no value", "write it as --set stages.0.batch_size=256")
+    return {path: value for path, _, value in pairs}
+
+
+def _validation(choice: str | None, recipe: Recipe) -> Any:
+    """What scores a model on the way: the benchmarks' validation splits, a table of conversations, or nothing."""
+    from turnloom.benchmarks.validation import benchmark_score, reply_score, rerank_score
+
+    if choice in (None, "none"):
+        return None
+    if recipe.reranks:
+        return rerank_score(recipe.model.context, None if choice == "benchmarks" else Path(str(choice)))
+    return benchmark_score() if choice == "benchmarks" else reply_score(Path(str(choice)))
+
+
+def train(
+    recipe: str = typer.Argument(..., help="A recipe's name (dse, wmdc-heads, ...) or a YAML file."),
+    tables: list[Path] = typer.Argument(..., help="Folders of dialogue tables, as 'turnloom prepare' writes them."),
+    out: Path = typer.Option(..., help="The new model's folder."),
+    start: Path | None = typer.Option(None, help="The model to start from; the recipe's own if not given."),
+    adapt: bool = typer.Option(
+        False, help="Go on from a trained model (turnloom-mini unless --start says) to how these conversations go."
+    ),
+    minutes: float | None = typer.Option(None, help="Train for so long instead of the recipe's epochs."),
+    change: list[str] = typer.Option([], "--set", help="Change a place of the recipe: stages.0.batch_size=256."),
+    validation: str | None = typer.Option(
+        None, help="What decides which checkpoint is best: a dialogue table kept apart, or 'benchmarks'."
+    ),
+    resume: bool = typer.Option(False, help="Go on where a run into this folder broke off."),
+) -> None:
+    """Train an encoder, or a re-ranker, on conversations, without labels.
+
+    Stopped at any moment, the same command with --resume goes on.
+
+    [bold]Examples[/]
+
+    turnloom train wmdc-heads runs/corpus --start all-MiniLM-L6-v2/ --out runs/model --minutes 30
+
+    turnloom train ums runs/corpus --start all-MiniLM-L6-v2/ --out runs/reranker --minutes 45
+
+    turnloom train turnloom runs/corpus --adapt --out runs/ours --minutes 15
+
+    turnloom train my.yaml runs/corpus --out runs/model --set stages.0.encoder_rate=3e-5 --resume
+
+    torchrun --nproc-per-node 8 --no-python turnloom train dse runs/corpus --start my-model/ --out runs/model
+    """
+    from turnloom.training import load_recipe
+    from turnloom.training import train as run
+
+    changes = _changes(change)
+    if start is not None:
+        changes["model.start"] = str(start)
+    wanted = load_recipe(recipe, changes, adapt=adapt)
+    with share_progress() as show:
+        result = run(
+            wanted,
+            tables,
+            out,
+            minutes=minutes,
+            resume=resume,
+            validate=_validation(validation, wanted),
+            on_progress=show,
+        )
+    _summary(result, "ums" if wanted.reranks else "quick")
+
+
+def _summary(result: TrainResult, suite: str) -> None:
+    console.print(
+        f"{result.steps:,} steps, {result.pairs:,} pairs, {result.tokens:,} tokens in {result.minutes:.1f} minutes"
+    )
+    if result.curve:
+        best = max(result.curve, key=lambda point: point["score"])
+        console.print(
+            f"Validation: {result.curve[0]['score']:.2f} at first, {best['score']:.2f} at step {best['step']}"
+        )
+    console.print(f"The model: {result.folder}", markup=False)
+    console.print(f"Next: turnloom evaluate {result.folder} --suite {suite}", markup=False)

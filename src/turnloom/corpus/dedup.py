@@ -1,0 +1,214 @@
+"""Which dialogues are copies of others: exactly, or nearly by MinHash and locality-sensitive hashing.
+
+Only keys move between workers, never dialogues. Of several copies the one with the smallest row key stays, which
+depends on nothing but the content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from turnloom.corpus.engine import batch_function, daft
+from turnloom.corpus.texts import spaced_texts
+from turnloom.corpus.turn_arrays import split_turns
+
+__all__ = [
+    "NearOptions",
+    "copies_in",
+    "near_copies",
+    "shared_groups",
+    "twins_in",
+    "with_bands",
+    "without",
+    "without_keys",
+]
+
+SIGNATURE = 128
+"""Hashes by which a candidate pair's similarity is estimated; its standard error is at most 0.044."""
+
+
+class NearOptions(BaseModel):
+    """When two dialogues count as near duplicates.
+
+    Attributes:
+        threshold: Their Jaccard similarity over n-grams of words, at least.
+        bands: Chances that a similar pair is found.
+        rows: Hashes that must agree in a band: more make chance meetings rarer.
+        ngram: Words in an n-gram.
+        min_words: Shorter dialogues are compared exactly only; they share too much by chance.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    threshold: float = Field(0.7, gt=0, le=1)
+    bands: int = Field(20, ge=1, le=100)
+    rows: int = Field(5, ge=1, le=50)
+    ngram: int = Field(2, ge=1, le=10)
+    min_words: int = Field(8, ge=1)
+
+    @model_validator(mode="after")
+    def _finds_what_it_should(self) -> NearOptions:
+        chance = 1 - (1 - self.threshold**self.rows) ** self.bands
+        if chance < 0.8:
+            raise ValueError(
+                f"{self.bands} bands of {self.rows} rows find a pair at the threshold with a chance of {chance:.0%}: "
+                "use more bands or fewer rows"
+            )
+        return self
+
+
+def _comparison_text() -> Callable[..., Any]:
+    """A dialogue's words in one line; characters of scripts without spaces count as words."""
+
+    @batch_function(daft().DataType.string())
+    def text(turns: pa.Array) -> pa.Array:
+        offsets, flat = split_turns(turns)
+        texts = spaced_texts(flat.field("text")).cast(pa.large_string())
+        lists = pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), texts)
+        return pc.binary_join(lists, pa.scalar(" ", pa.large_string()))
+
+    return text
+
+
+def with_bands(table: Any, near: NearOptions) -> Any:
+    """The table with the columns `band_0`, `band_1`, …: dialogues that share one are candidates."""
+    engine = daft()
+    names = [f"band_{band}" for band in range(near.bands)]
+    fields = dict.fromkeys(names, engine.DataType.uint64())
+
+    @batch_function(engine.DataType.struct(fields), unnest=True)
+    def banded(signatures: pa.Array) -> pa.Array:
+        values = signatures.flatten().to_numpy(zero_copy_only=False).astype(np.uint64)
+        parts = values.reshape(len(signatures), near.bands, near.rows)
+        folded = np.zeros((len(signatures), near.bands), np.uint64)
+        for row in range(near.rows):
+            folded = (folded ^ parts[:, :, row]) * np.uint64(0x9E3779B97F4A7C15)
+            folded ^= folded >> np.uint64(29)
+        return pa.StructArray.from_arrays([pa.array(folded[:, band]) for band in range(near.bands)], names=names)
+
+    text = _comparison_text()(engine.col("turns"))
+    signature = text.minhash(num_hashes=near.bands * near.rows, ngram_size=near.ngram, seed=1, hash_function="xxhash")
+    return table.select(*[engine.col(name) for name in table.column_names], banded(signature))
+
+
+def shared_groups(rows: Any, group: str) -> Any:
+    """The rows that share their group with another row, each with `keep`, the smallest row key of the group."""
+    col = daft().col
+    sizes = rows.groupby(group).agg(col("row_key").min().alias("keep"), col("row_key").count().alias("size"))
+    shared = sizes.where(col("size") > 1).select(group, "keep")
+    return rows.join(shared, on=group).exclude(group)
+
+
+def copies_in(members: Any) -> Any:
+    """Of rows that share a group, all but the one that stays."""
+    col = daft().col
+    return members.where(col("row_key") != col("keep"))
+
+
+def twins_in(members: Any) -> Any:
+    """The row keys that more than one row has: rows that are equal in every column, of which one must stay."""
+    col = daft().col
+    same = members.where(col("row_key") == col("keep")).groupby("row_key").agg(col("keep").count().alias("size"))
+    return same.where(col("size") > 1).select("row_key")
+
+
+BROADCAST_KEYS = 20_000_000
+"""Up to so many keys (160 MB) go to every worker; more are joined by the engine."""
+
+
+def without_keys(table: Any, copies: Any) -> Any:
+    """The table less the rows whose `row_key` is among some.
+
+    Daft's anti join may build its hash table from the wrong side, which holds the whole corpus in memory (seen at 17
+    million dialogues: 18 GiB). So as long as the keys fit, each worker gets them and looks its rows up.
+    """
+    if copies.count_rows() > BROADCAST_KEYS:
+        return table.join(copies, on="row_key", how="anti")
+    drop = np.unique(copies.to_arrow().column("row_key").to_numpy())
+
+    @batch_function(daft().DataType.bool())
+    def stays(row_key: pa.Array) -> pa.Array:
+        keys = row_key.to_numpy()
+        if not len(drop):
+            return pa.array(np.ones(len(keys), bool))
+        return pa.array(drop[np.minimum(np.searchsorted(drop, keys), len(drop) - 1)] != keys)
+
+    return table.where(stays(daft().col("row_key")))
+
+
+def without(table: Any, copies: Any, twins: Any | None) -> Any:
+    """The table less its copies; of rows that are equal in every column one stays."""
+    kept = without_keys(table, copies)
+    if twins is None:
+        return kept
+    once = kept.join(twins, on="row_key", how="semi").distinct("row_key")
+    return kept.join(twins, on="row_key", how="anti").concat(once)
+
+
+def _low_bytes() -> Callable[..., Any]:
+    """The last byte of each hash of a signature: a quarter of the room, and as good for telling equal from unequal."""
+
+    @batch_function(daft().DataType.binary())
+    def low_bytes(signatures: pa.Array) -> pa.Array:
+        low = signatures.flatten().to_numpy(zero_copy_only=False).astype(np.uint8).reshape(len(signatures), SIGNATURE)
+        offsets = pa.py_buffer((np.arange(len(low) + 1) * SIGNATURE).astype(np.int64).tobytes())
+        return pa.LargeBinaryArray.from_buffers(
+            pa.large_binary(), len(low), [None, offsets, pa.py_buffer(low.tobytes())]
+        )
+
+    return low_bytes
+
+
+def near_copies(keys: Any, table: Any, near: NearOptions, folder: Path) -> Any:
+    """The row keys of dialogues that are nearly equal to one with a smaller row key.
+
+    Bands are looked at one after another, so that no more than one of them is in memory.
+
+    Args:
+        keys: `row_key`, `words` and the bands of the dialogues that are no exact copies.
+        table: The same dialogues, with `row_key` and `turns`.
+        near: When dialogues count as near duplicates.
+        folder: Where candidate pairs are kept meanwhile.
+    """
+    engine = daft()
+    col = engine.col
+    long = keys.where(col("words") >= near.min_words)
+    for band in range(near.bands):
+        members = shared_groups(long.select("row_key", f"band_{band}"), f"band_{band}")
+        copies_in(members).write_parquet(str(folder / "pairs"))
+    pairs = engine.read_parquet(f"{folder}/pairs/*.parquet").distinct()
+    involved = pairs.select("row_key").concat(pairs.select(col("keep").alias("row_key"))).distinct()
+    text = _comparison_text()(col("turns"))
+    signature = text.minhash(num_hashes=SIGNATURE, ngram_size=near.ngram, seed=2, hash_function="xxhash")
+    compared = table.join(involved, on="row_key", how="semi").select(
+        col("row_key"), _low_bytes()(signature).alias("signature")
+    )
+    compared.write_parquet(str(folder / "signatures"))
+    signatures = engine.read_parquet(f"{folder}/signatures/*.parquet")
+    return _similar(pairs, signatures, near.threshold).select("row_key").distinct()
+
+
+def _similar(pairs: Any, signatures: Any, threshold: float) -> Any:
+    """The pairs whose estimated similarity reaches the threshold."""
+    engine = daft()
+    col = engine.col
+
+    @batch_function(engine.DataType.float64())
+    def similarity(one: pa.Array, other: pa.Array) -> pa.Array:
+        first, second = (
+            np.frombuffer(b"".join(side.to_pylist()), np.uint8).reshape(len(side), SIGNATURE) for side in (one, other)
+        )
+        equal = (first == second).mean(axis=1) if len(first) else np.zeros(0)
+        return pa.array((equal - 1 / 256) / (1 - 1 / 256))  # Of two different hashes, one in 256 ends alike.
+
+    one = signatures.select(col("row_key"), col("signature").alias("one"))
+    other = signatures.select(col("row_key").alias("keep"), col("signature").alias("other"))
+    joined = pairs.join(one, on="row_key").join(other, on="keep")
+    return joined.where(similarity(col("one"), col("other")) >= threshold)

@@ -1,0 +1,59 @@
+"""Which format a file has, and why we think so."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+
+from turnloom.corpus.logfile import open_raw, unpacked
+from turnloom.corpus.readers import Head, find_reader, reader_names
+from turnloom.errors import TurnloomError
+
+__all__ = ["Detection", "detect_format", "read_head"]
+
+HEAD_BYTES = 2**20
+
+
+@dataclass(frozen=True)
+class Detection:
+    """The format of a file and what gave it away."""
+
+    format: str
+    why: str
+
+
+def read_head(path: str) -> Head:
+    """The first megabyte of a file, or as much of it as a broken file gives.
+
+    Raises:
+        TurnloomError: If nothing can be read, or nothing that any reader could use.
+    """
+    content = b""
+    try:
+        with open_raw(path) as raw, unpacked(path, raw) as stream:
+            while len(content) < HEAD_BYTES and (piece := stream.read1(HEAD_BYTES - len(content))):
+                content += piece
+    except (OSError, EOFError, zlib.error) as error:
+        if not content:
+            raise TurnloomError(f"{path} cannot be read ({error})", "check the path and the file") from error
+    if not content.strip():
+        raise TurnloomError(f"{path} is empty", "leave it out or export it again")
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise TurnloomError(f"{path} is UTF-16", "convert it first: iconv -f UTF-16 -t UTF-8")
+    return Head(path, content)
+
+
+def detect_format(head: Head) -> Detection:
+    """Recognise a log file's format by its first megabyte.
+
+    Raises:
+        TurnloomError: If it looks like none of the known formats.
+    """
+    for name in reader_names():
+        why = find_reader(name).recognise(head)
+        if why:
+            return Detection(name, why)
+    raise TurnloomError(
+        f"{head.path} looks like none of the known formats ({', '.join(reader_names())})",
+        "name it with --format, and the columns of a table with --map dialogue_id=…,text=…",
+    )

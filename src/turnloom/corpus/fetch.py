@@ -1,0 +1,198 @@
+"""Getting a public set from its source: download in its own format, check, convert to Turnloom's files."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import zipfile
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+from turnloom.corpus.catalog import DataSet, data_root
+from turnloom.corpus.download import download
+from turnloom.corpus.logfile import Parsed, Rejection
+from turnloom.corpus.readers import READERS, ReadOptions
+from turnloom.corpus.schema import Dialogue
+from turnloom.errors import TurnloomError
+
+__all__ = ["FetchPlan", "fetch", "fetch_plan"]
+
+BASE_URL = "https://raw.githubusercontent.com"
+Rows = dict[str, Iterator[dict[str, Any]]]
+"""For each file of the set, its rows."""
+
+
+class FetchPlan(BaseModel):
+    """What to download for a set: a repository at a commit, and each file's git blob id."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    repository: str
+    commit: str
+    files: dict[str, str]
+
+
+@cache
+def _plans() -> dict[str, FetchPlan]:
+    text = resources.files("turnloom.corpus").joinpath("fetch.yaml").read_text(encoding="utf-8")
+    return {name: FetchPlan(**entry) for name, entry in yaml.safe_load(text).items()}
+
+
+def fetch_plan(name: str) -> FetchPlan | None:
+    """What to download for a set; None for those a person has to get."""
+    return _plans().get(name)
+
+
+def _clinc150(folder: Path) -> Rows:
+    parts = json.loads((folder / "data/data_full.json").read_text(encoding="utf-8"))
+    return {part: ({"text": text, "label": label} for text, label in rows) for part, rows in parts.items()}
+
+
+def _banking77(folder: Path) -> Rows:
+    def rows(split: str) -> Iterator[dict[str, Any]]:
+        with (folder / f"banking_data/{split}.csv").open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                yield {"text": row["text"], "label": row["category"]}
+
+    return {split: rows(split) for split in ("train", "test")}
+
+
+def _snips(folder: Path) -> Rows:
+    def lines(split: str, name: str) -> list[str]:
+        return (folder / f"data/snips/{split}/{name}").read_text(encoding="utf-8").splitlines()
+
+    def rows(split: str) -> Iterator[dict[str, Any]]:
+        columns = (lines(split, name) for name in ("seq.in", "seq.out", "label"))
+        for text, tags, label in zip(*columns, strict=True):
+            yield {"text": text.strip(), "slots": tags.split(), "label": label.strip()}
+
+    return {split: rows(split) for split in ("train", "valid", "test")}
+
+
+def _turns_row(dialogue: Dialogue, name: str) -> dict[str, Any]:
+    """A dialogue as a row of the `turns` form, without what it does not have."""
+    turns = []
+    for turn in dialogue.turns:
+        row: dict[str, Any] = {"speaker": turn.speaker, "text": turn.text}
+        if turn.acts:
+            row["acts"] = turn.acts
+        if turn.slots:
+            row["slots"] = [{"name": s.name, "value": s.value, "start": s.start, "end": s.end} for s in turn.slots]
+        if turn.intent:
+            row["intent"] = turn.intent
+        turns.append(row)
+    return {"id": name, "domains": dialogue.domains or [], "turns": turns}
+
+
+def _dialogues(stream: io.BufferedIOBase, reader: str, name: str, path: str) -> Iterator[Dialogue]:
+    for entry in READERS[reader].read(stream, path, ReadOptions(name, name)):  # type: ignore[arg-type]
+        if isinstance(entry, Rejection):
+            raise TurnloomError(
+                f"{path}, line {entry.line}: {entry.reason}", "the source has changed: please report it"
+            )
+        assert isinstance(entry, Parsed)
+        yield entry.dialogue
+
+
+def _sgd(folder: Path) -> Rows:
+    def rows(split: str) -> Iterator[dict[str, Any]]:
+        for path in sorted((folder / split).glob("dialogues_*.json")):
+            with path.open("rb") as stream:
+                for dialogue in _dialogues(stream, "sgd", "sgd", str(path)):
+                    # Ids repeat between SGD's splits.
+                    yield _turns_row(dialogue, f"{split}/{dialogue.dialogue_id}")
+
+    return {split: rows(split) for split in ("train", "dev", "test")}
+
+
+def _multiwoz21(folder: Path) -> Rows:
+    """The archive holds one file of all dialogues and the lists of those that belong to val and test."""
+    archive = zipfile.ZipFile(folder / "data/MultiWOZ_2.1.zip")
+    members = {Path(name).name: name for name in archive.namelist() if "__MACOSX" not in name}
+    listed = {}
+    for split in ("val", "test"):
+        member = next(members[name] for name in (f"{split}ListFile.txt", f"{split}ListFile.json") if name in members)
+        listed[split] = {line.strip().removesuffix(".json") for line in archive.read(member).decode().splitlines()}
+
+    def rows(split: str) -> Iterator[dict[str, Any]]:
+        with archive.open(members["data.json"]) as stream:
+            content = io.BufferedReader(io.BytesIO(stream.read()))
+        for dialogue in _dialogues(content, "multiwoz", "multiwoz21", "MultiWOZ_2.1.zip/data.json"):
+            own = next((part for part, names in listed.items() if dialogue.dialogue_id in names), "train")
+            if own == split:
+                yield _turns_row(dialogue, dialogue.dialogue_id)
+
+    return {split: rows(split) for split in ("train", "val", "test")}
+
+
+_CONVERTERS: dict[str, Callable[[Path], Rows]] = {
+    "banking77": _banking77,
+    "clinc150": _clinc150,
+    "multiwoz21": _multiwoz21,
+    "sgd": _sgd,
+    "snips": _snips,
+}
+
+
+def _write(rows: Iterator[dict[str, Any]], path: Path) -> int:
+    temporary = path.with_suffix(".part")
+    count = 0
+    # mtime 0: the same rows give the same bytes.
+    with gzip.GzipFile(temporary, "wb", mtime=0) as packed, io.TextIOWrapper(packed, encoding="utf-8") as file:
+        for row in rows:
+            file.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
+            count += 1
+    temporary.rename(path)
+    return count
+
+
+def fetch(
+    dataset: DataSet,
+    *,
+    plan: FetchPlan | None = None,
+    base_url: str | None = None,
+    accept_noncommercial: bool = False,
+    on_bytes: Callable[[int], None] = lambda _: None,
+    on_file: Callable[[str, int, int], None] = lambda *_: None,
+) -> dict[str, int]:
+    """Download a set into the data folder and convert it.
+
+    Args:
+        dataset: The set.
+        plan: What to download, if not what `fetch.yaml` says.
+        base_url: A mirror to download from, laid out as ``<base>/<repository>/<commit>/<path>``.
+        accept_noncommercial: The user's word that a non-commercial licence is kept.
+        on_bytes: Called with the bytes of each piece, for a progress bar.
+        on_file: Called before each file with its path, its number and how many there are.
+
+    Returns:
+        The number of rows of each file written.
+    """
+    if dataset.use == "noncommercial" and not accept_noncommercial:
+        raise TurnloomError(
+            f"{dataset.name} may not be used commercially ({dataset.licence})",
+            "add --accept-noncommercial if your use keeps to that",
+        )
+    plan = plan or fetch_plan(dataset.name)
+    if plan is None:
+        places = " and ".join(dataset.sources)
+        raise TurnloomError(
+            f"{dataset.name} is not fetched automatically; it is at {places} under: {dataset.licence}",
+            f"convert it to JSON Lines and put it into {data_root() / dataset.name}",
+        )
+    folder = data_root() / dataset.name
+    downloads = folder / "download"
+    for number, (path, blob_id) in enumerate(plan.files.items()):
+        on_file(path, number, len(plan.files))
+        download(f"{base_url or BASE_URL}/{plan.repository}/{plan.commit}/{path}", downloads / path, blob_id, on_bytes)
+    return {
+        name: _write(rows, folder / f"{name}.jsonl.gz") for name, rows in _CONVERTERS[dataset.name](downloads).items()
+    }

@@ -1,0 +1,127 @@
+"""Hashes of dialogues, column by column: what content hashes and exact de-duplication are made of.
+
+Daft hashes strings fast, but its hash of a nested column ignores what the structs hold (seen in 0.7.26: two different
+lists of turns hash alike). So the leaves are hashed by Daft and folded into turns and dialogues here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from turnloom.corpus.engine import batch_function, daft
+from turnloom.corpus.schema import ARROW_SCHEMA
+from turnloom.corpus.turn_arrays import list_parts
+
+__all__ = ["content_hash", "dialogue_hashes", "hash_strings", "mix", "with_row_keys"]
+
+Hashes = npt.NDArray[np.uint64]
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_SECOND = np.uint64(0xBF58476D1CE4E5B9)
+_NULL = np.uint64(0xD6E8FEB86659FD93)
+
+
+def mix(values: Hashes) -> Hashes:
+    """A bijection that spreads every bit over the word (splitmix64's finaliser), so that sums do not cancel."""
+    values = (values ^ (values >> np.uint64(30))) * _SECOND
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: Hashes = values ^ (values >> np.uint64(31))
+    return mixed
+
+
+def hash_strings(array: pa.Array) -> Hashes:
+    """A 64-bit hash of each string."""
+    hashes = daft().Series.from_arrow(array.cast(pa.large_string())).hash().to_arrow()
+    return np.asarray(hashes.to_numpy(zero_copy_only=False), dtype=np.uint64)
+
+
+def _fold(values: Hashes, offsets: npt.NDArray[np.int64]) -> Hashes:
+    """One hash a list, that depends on the order and the number of its values."""
+    lengths = np.diff(offsets)
+    position = np.arange(len(values), dtype=np.int64) - np.repeat(offsets[:-1], lengths)
+    placed = mix(values + _MULTIPLIER * (position.astype(np.uint64) + np.uint64(1)))
+    running = np.concatenate([np.zeros(1, np.uint64), np.cumsum(placed, dtype=np.uint64)])
+    return mix(running[offsets[1:]] - running[offsets[:-1]] + lengths.astype(np.uint64))
+
+
+def _combined(columns: list[pa.Array], length: int) -> Hashes:
+    """One hash a row over several columns; a missing value adds nothing, so empty optional columns cost nothing."""
+    total = np.zeros(length, np.uint64)
+    for place, column in enumerate(columns):
+        if column.null_count == length:
+            continue
+        own = mix(_hash(column) + np.uint64(int(_MULTIPLIER) * (place + 1) % 2**64))
+        if column.null_count:
+            own[column.is_null().to_numpy(zero_copy_only=False)] = 0
+        total += own
+    return mix(total)
+
+
+def _hash(array: pa.Array) -> Hashes:
+    """A hash of each value; what it is for a missing one does not matter."""
+    kind = array.type
+    if pa.types.is_struct(kind):
+        return _combined([array.field(place) for place in range(kind.num_fields)], len(array))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        offsets, values = list_parts(array)
+        return _fold(_hash(values), offsets)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return hash_strings(array)
+    numbers = array.view(pa.int64()) if pa.types.is_timestamp(kind) else array.cast(pa.int64())
+    return mix(numbers.fill_null(0).to_numpy(zero_copy_only=False).astype(np.uint64))
+
+
+def dialogue_hashes(columns: list[pa.Array]) -> Hashes:
+    """One hash a row over the given columns, nested ones included.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> one, two, three = dialogue_hashes([pa.array([["a", "b"], ["b", "a"], ["a", "b"]])])
+        >>> bool(one == three), bool(one == two)
+        (True, False)
+    """
+    return _combined(columns, len(columns[0]))
+
+
+def with_row_keys(table: Any, *others: str) -> Any:
+    """A dialogue table with `row_key`, a hash of the whole row, and `turn_count`.
+
+    The key comes from the content alone, so every run and every runner keeps the same one of several copies.
+
+    Args:
+        table: A Daft DataFrame with the schema of the dialogue table.
+        others: Names of further columns to keep.
+    """
+    engine = daft()
+    kinds = engine.DataType
+
+    @batch_function(kinds.struct({"row_key": kinds.uint64(), "turn_count": kinds.int32()}), unnest=True)
+    def keys(*columns: pa.Array) -> pa.Array:
+        lengths = columns[ARROW_SCHEMA.names.index("turns")].value_lengths()
+        found = [pa.array(dialogue_hashes(list(columns))), lengths.cast(pa.int32())]
+        return pa.StructArray.from_arrays(found, names=["row_key", "turn_count"])
+
+    columns = [engine.col(name) for name in ARROW_SCHEMA.names]
+    return table.select(*columns, *others, keys(*columns))
+
+
+def content_hash(keyed: Any) -> str:
+    """A hash of a table's rows that does not depend on their order or on how they are spread over files.
+
+    Args:
+        keyed: A Daft DataFrame with the `row_key` of each row.
+    """
+    engine = daft()
+    col = engine.col
+
+    @batch_function(engine.DataType.uint64())
+    def second(row_key: pa.Array) -> pa.Array:
+        # Two sums of differently mixed hashes: 128 bits, and equal rows count as often as they occur.
+        return pa.array(mix(row_key.to_numpy(zero_copy_only=False) ^ _NULL))
+
+    sums = keyed.select(col("row_key").alias("a"), second(col("row_key")).alias("b"))
+    found = sums.agg(col("a").sum(), col("b").sum(), col("a").count().alias("n")).to_pydict()
+    return f"{found['a'][0] or 0:016x}{found['b'][0] or 0:016x}-{found['n'][0]}"

@@ -1,0 +1,168 @@
+"""JSON records out of whatever holds them: one a line, an array, or an object of records.
+
+Public dialogue sets and exports use all three for the same records, so the readers only say what one record means.
+A broken record in an array costs that record: reading goes on at the next place that looks like a record's start.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from turnloom.corpus.logfile import ByteStream, Rejection, read_lines, shorten
+
+__all__ = ["Container", "JsonRecord", "find_container", "json_records"]
+
+Container = Literal["lines", "array", "object"]
+MAX_FILE_BYTES = 2**30
+"""A JSON array has to be held in memory; JSON Lines does not."""
+
+_SPACE = re.compile(r"[\s,]*")
+_DECODER = json.JSONDecoder()
+
+
+@dataclass(slots=True, frozen=True)
+class JsonRecord:
+    """One decoded record; `key` is its name where the container is an object of records."""
+
+    line: int
+    value: Any
+    key: str | None = None
+
+
+def find_container(head: bytes) -> Container | None:
+    """How the records are held, judging by the start of the file; None when it does not look like JSON."""
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text.startswith(b"["):
+        return "array"
+    if not text.startswith(b"{"):
+        # A broken first record does not make a log of JSON lines something else.
+        lines = [line.strip() for line in text.splitlines()[:20]]
+        objects = [line for line in lines if line.startswith(b"{") and line.endswith(b"}")]
+        return "lines" if objects and 2 * len(objects) >= len(lines) else None
+    first, newline, rest = text.partition(b"\n")
+    if not newline or first.rstrip().endswith(b"}") or rest.lstrip().startswith(b"{"):
+        return "lines"
+    return "object"
+
+
+def _problem(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "the JSON is nested too deeply"
+    if isinstance(error, UnicodeDecodeError):
+        return f"it is not UTF-8 (byte {error.start})"
+    if isinstance(error, json.JSONDecodeError):
+        return f"it is not JSON: {error.msg} at character {error.pos}"
+    return f"it is not JSON: {error}"
+
+
+def _from_lines(stream: ByteStream) -> Iterator[JsonRecord | Rejection]:
+    for line in read_lines(stream):
+        if isinstance(line, Rejection):
+            yield line
+            continue
+        content = line.content.removeprefix(b"\xef\xbb\xbf") if line.number == 1 else line.content
+        if not content.strip():
+            continue
+        try:
+            value = json.loads(content)
+            if isinstance(value, dict) and value and all(isinstance(entry, dict) for entry in value.values()):
+                # An object of records, written on one line.
+                yield from (JsonRecord(line.number, entry, key) for key, entry in value.items())
+            else:
+                yield JsonRecord(line.number, value)
+        except (ValueError, RecursionError) as error:
+            yield Rejection(line.number, _problem(error), shorten(content))
+
+
+@dataclass(slots=True)
+class _Cursor:
+    """A place in a text, with its line number kept up to date as it moves forward."""
+
+    text: str
+    at: int = 0
+    line: int = 1
+
+    def move(self, at: int) -> None:
+        self.line += self.text.count("\n", self.at, at)
+        self.at = at
+
+    def skip_space(self) -> str:
+        """Move over white space and commas; return the character there, or nothing at the end."""
+        found = _SPACE.match(self.text, self.at)
+        self.move(found.end() if found else self.at)
+        return self.text[self.at : self.at + 1]
+
+
+def _read_element(cursor: _Cursor, named: bool) -> JsonRecord:
+    key, at = None, cursor.at
+    if named:
+        key, at = _DECODER.raw_decode(cursor.text, at)
+        colon = re.compile(r"\s*:\s*").match(cursor.text, at)
+        if not isinstance(key, str) or colon is None:
+            raise json.JSONDecodeError("a record's name and ':' expected", cursor.text, at)
+        at = colon.end()
+    value, end = _DECODER.raw_decode(cursor.text, at)
+    record = JsonRecord(cursor.line, value, key)
+    cursor.move(end)
+    return record
+
+
+def _from_text(text: str, named: bool, start: re.Pattern[str]) -> Iterator[JsonRecord | Rejection]:
+    cursor = _Cursor(text)
+    cursor.skip_space()
+    cursor.move(cursor.at + 1)
+    closing = "}" if named else "]"
+    while (character := cursor.skip_space()) != closing:
+        if not character:
+            yield Rejection(cursor.line, f"the file ends before the closing '{closing}'")
+            return
+        try:
+            yield _read_element(cursor, named)
+        except (ValueError, RecursionError) as error:
+            yield Rejection(cursor.line, _problem(error), shorten(text[cursor.at : cursor.at + 1_000]))
+            following = start.search(text, cursor.at + 1)
+            if following is None:
+                return
+            cursor.move(following.start())
+    rest = text[cursor.at + 1 :].strip()
+    if rest:
+        yield Rejection(cursor.line, f"there is more after the closing '{closing}'", shorten(rest))
+
+
+def _whole(text: str) -> JsonRecord | None:
+    """A file that is one record and no container of records: most of its values are no objects."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    objects = [isinstance(entry, dict) for entry in value.values()] if isinstance(value, dict) else [True]
+    return JsonRecord(1, value) if 2 * sum(objects) < len(objects) else None
+
+
+def json_records(stream: ByteStream, container: Container, start: re.Pattern[str]) -> Iterator[JsonRecord | Rejection]:
+    """Yield the records of a JSON file, and a Rejection for each one that cannot be decoded.
+
+    Args:
+        stream: The file's unpacked bytes.
+        container: How the records are held.
+        start: What the start of a record looks like; reading resumes there after a broken one.
+    """
+    if container == "lines":
+        yield from _from_lines(stream)
+        return
+    content = bytearray()
+    while piece := stream.read1(2**20):
+        content += piece
+        if len(content) > MAX_FILE_BYTES:
+            yield Rejection(1, "a JSON array of more than 1 GiB: convert it to one record a line (jq -c '.[]')")
+            return
+    text = content.decode("utf-8-sig", "surrogateescape")
+    single = _whole(text) if container == "object" else None
+    if single is not None:
+        yield single
+    else:
+        yield from _from_text(text, container == "object", start)

@@ -1,0 +1,52 @@
+"""Readers: one file a format, each turning a chat log into dialogues and reasons for what it left out."""
+
+from __future__ import annotations
+
+from turnloom.corpus.readers import delimited, messages, multiwoz, parquet, sgd, taskmaster, transcript, turns
+from turnloom.corpus.readers.base import Head, JsonReader, Reader, ReadOptions
+from turnloom.errors import TurnloomError
+from turnloom.plugins import find_plugin, plugin_names
+
+__all__ = ["READERS", "Head", "JsonReader", "ReadOptions", "Reader", "find_reader", "reader_names"]
+
+GROUP = "turnloom.readers"
+
+READERS: dict[str, Reader] = {
+    reader.name: reader
+    for reader in (
+        parquet.READER,
+        messages.READER,
+        sgd.READER,
+        turns.READER,
+        multiwoz.READER,
+        taskmaster.READER,
+        delimited.READER,
+        transcript.READER,
+    )
+}
+"""Every format by name, the most distinctive first: detection takes the first that recognises a file."""
+
+
+def reader_names() -> list[str]:
+    """Every format; those of other packages last, so that no installed one changes how a known file is read."""
+    return list(dict.fromkeys([*READERS, *plugin_names(GROUP)]))
+
+
+def find_reader(name: str) -> Reader:
+    """The reader of a format.
+
+    Raises:
+        TurnloomError: If there is none of that name.
+    """
+    plugin = find_plugin(GROUP, name, READERS)
+    if plugin is None:
+        if name not in READERS:
+            raise TurnloomError(f"there is no format {name!r}", f"choose one of {', '.join(reader_names())}")
+        return READERS[name]
+    reader = plugin.load()
+    lacking = [part for part in ("recognise", "check", "read", "title") if not hasattr(reader, part)]
+    if lacking or isinstance(reader, type) or getattr(reader, "name", None) != plugin.name:
+        what = f"lacks {', '.join(lacking)}" if lacking else f"is no object whose name is {plugin.name!r}"
+        raise plugin.broken(what)
+    found: Reader = reader
+    return found

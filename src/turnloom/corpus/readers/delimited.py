@@ -1,0 +1,163 @@
+"""CSV and TSV: one row a turn, a header, quoted fields that may span lines."""
+
+from __future__ import annotations
+
+import csv
+from collections import deque
+from collections.abc import Iterator
+
+from turnloom.corpus.logfile import ByteStream, Line, Parsed, Rejection, read_lines, shorten
+from turnloom.corpus.readers.base import Head, ReadOptions
+from turnloom.corpus.readers.rows import FIELDS, Row, find_columns, group_rows
+from turnloom.errors import TurnloomError
+
+__all__ = ["READER", "split_records"]
+
+DELIMITERS = "\t,;|"
+MAX_RECORD_LINES = 1_000
+"""A quoted field of more lines than this is a quote that was never closed."""
+
+
+def _delimiter(header: str) -> str:
+    return max(DELIMITERS, key=header.count)
+
+
+def _parse(text: str, delimiter: str) -> list[str] | None:
+    """The fields of a record; None when a quote is still open."""
+    try:
+        return next(csv.reader([text], delimiter=delimiter, strict=True), [])
+    except csv.Error as error:
+        if "unexpected end of data" in str(error):
+            return None
+        # A stray quote inside a field is common and harmless: read on as spreadsheets do.
+        return next(csv.reader([text], delimiter=delimiter), [])
+
+
+def _never_closed(text: str, delimiter: str) -> bool:
+    """Whether lines that were joined over an open quote do not fit together after all."""
+    try:
+        next(csv.reader([text], delimiter=delimiter, strict=True), [])
+    except csv.Error as error:
+        return "unexpected end of data" not in str(error)
+    return False
+
+
+class _Lines:
+    """The lines still to read; some may have been put back."""
+
+    def __init__(self, lines: Iterator[Line | Rejection]) -> None:
+        self._lines = lines
+        self._waiting: deque[Line | Rejection] = deque()
+
+    def take(self) -> Line | Rejection | None:
+        return self._waiting.popleft() if self._waiting else next(self._lines, None)
+
+    def put_back(self, lines: list[Line | Rejection]) -> None:
+        self._waiting.extendleft(reversed(lines))
+
+
+def _record(first: Line, lines: _Lines, delimiter: str, width: int) -> list[str] | Rejection:
+    """The record that starts at a line, reading on while a quote is open and the lines fit together."""
+    text = first.content.decode("utf-8")
+    fields = _parse(text, delimiter)
+    taken: list[Line | Rejection] = []
+    while fields is None:
+        following = lines.take()
+        if following is not None:
+            taken.append(following)
+        if isinstance(following, Line) and len(taken) < MAX_RECORD_LINES:
+            text += "\n" + following.content.decode("utf-8", "surrogateescape")
+            if b'"' not in following.content:
+                continue
+            if not _never_closed(text, delimiter):
+                fields = _parse(text, delimiter)
+                if fields is None or len(fields) == width:
+                    continue
+        lines.put_back(taken)
+        return Rejection(first.number, "a quote is opened and never closed", shorten(first.content))
+    return fields
+
+
+def split_records(
+    stream: Iterator[Line | Rejection], delimiter: str, width: int
+) -> Iterator[tuple[int, list[str]] | Rejection]:
+    """Yield the records of a delimited file of `width` columns, with their first line's number.
+
+    Every physical line is part of exactly one record or Rejection: a quote that is never closed costs its own line,
+    not the rest of the file.
+    """
+    lines = _Lines(stream)
+    while (line := lines.take()) is not None:
+        if isinstance(line, Rejection):
+            yield line
+            continue
+        if not line.content.strip():
+            continue
+        try:
+            record = _record(line, lines, delimiter, width)
+        except UnicodeDecodeError as error:
+            yield Rejection(line.number, f"it is not UTF-8 (byte {error.start})", shorten(line.content))
+        except csv.Error as error:
+            yield Rejection(line.number, f"it is not CSV: {error}", shorten(line.content))
+        else:
+            yield record if isinstance(record, Rejection) else (line.number, record)
+
+
+def _header(line: bytes, path: str) -> tuple[str, list[str]]:
+    """The delimiter and the names of the columns."""
+    text = line.decode("utf-8-sig", "replace").strip("\r\n")
+    if not text.strip():
+        raise TurnloomError(f"{path} has no header line", "its first line must name the columns")
+    delimiter = _delimiter(text)
+    return delimiter, _parse(text, delimiter) or []
+
+
+class DelimitedReader:
+    """Rows of turns in a text file with a delimiter."""
+
+    name = "csv"
+    title = "CSV or TSV, one row a turn"
+
+    def recognise(self, head: Head) -> str | None:
+        """A header with a delimiter and at least one column name that we know, or an ending that says it."""
+        lines = head.lines()
+        if head.container is not None or not lines or b"\x00" in head.content[:1_000]:
+            return None
+        delimiter = _delimiter(lines[0])
+        names = [name.strip().strip('"').lower().replace(" ", "_") for name in lines[0].split(delimiter)]
+        known = [name for name in names if any(name in known for known in FIELDS.values())]
+        kind = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar"}[delimiter]
+        if len(names) > 1 and known:
+            return f"its first line is a {kind}-separated header with {', '.join(known)}"
+        ending = head.path.lower().removesuffix(".gz").removesuffix(".zst").rsplit(".", 1)[-1]
+        if len(names) > 1 and ending in ("csv", "tsv", "tab"):
+            return f"its name ends in .{ending} and its first line has {len(names)} {kind}-separated names"
+        return None
+
+    def check(self, head: Head, options: ReadOptions) -> None:
+        """There must be a header with a column for the dialogue's id and one for the text."""
+        _, names = _header(head.content.partition(b"\n")[0], head.path)
+        find_columns(names, options.mapping, head.path)
+
+    def read(self, stream: ByteStream, path: str, options: ReadOptions) -> Iterator[Parsed | Rejection]:
+        """Yield the file's dialogues, row by row."""
+        lines = read_lines(stream)
+        header = next(lines, None)
+        delimiter, names = _header(header.content if isinstance(header, Line) else b"", path)
+        columns = find_columns(names, options.mapping, path)
+        yield from group_rows(self._rows(lines, names, delimiter), columns, options)
+
+    def _rows(self, lines: Iterator[Line | Rejection], names: list[str], delimiter: str) -> Iterator[Row | Rejection]:
+        for record in split_records(lines, delimiter, len(names)):
+            if isinstance(record, Rejection):
+                yield record
+                continue
+            number, fields = record
+            if len(fields) != len(names):
+                reason = f"it has {len(fields)} fields, the header has {len(names)}"
+                yield Rejection(number, reason, shorten(delimiter.join(fields)))
+            else:
+                yield Row(number, dict(zip(names, fields, strict=True)))
+
+
+READER = DelimitedReader()

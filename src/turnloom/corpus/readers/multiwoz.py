@@ -1,0 +1,86 @@
+"""MultiWOZ 2.0 and 2.1 (``data.json``: an object of dialogues with a `log`); version 2.2 is read as `sgd`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from turnloom.corpus.json_container import JsonRecord
+from turnloom.corpus.logfile import Parsed
+from turnloom.corpus.readers.base import JsonReader, ReadOptions, identifier, list_of, value_of, without_empty_turns
+from turnloom.corpus.schema import BadDialogueError, Dialogue, Slot, Turn
+
+__all__ = ["READER"]
+
+_NOT_DOMAINS = {"message", "topic"}
+
+
+def _acts(turn: dict[str, Any]) -> list[str]:
+    """``domain-act:slot`` in lower case, sorted, each once."""
+    acts = turn.get("dialog_act") or {}
+    if not isinstance(acts, dict):
+        return []  # Unlabelled turns hold the text "No Annotation".
+    found = set()
+    for act, arguments in acts.items():
+        if not isinstance(arguments, list):
+            raise BadDialogueError(f"the arguments of act {act!r} are not a list", arguments)
+        for argument in arguments:
+            slot = argument[0] if isinstance(argument, list) and argument else "none"
+            found.add(f"{act}:{slot}".lower())
+    return sorted(found)
+
+
+def _slots(turn: dict[str, Any], text: str) -> list[Slot]:
+    """The values that stand in the text; the positions in the file count tokens of another tokenisation."""
+    found = []
+    for span in list_of(turn, "span_info", "a turn"):
+        if not isinstance(span, list) or len(span) < 3 or not all(isinstance(part, str) for part in span[:3]):
+            raise BadDialogueError("an entry of 'span_info' is not [act, slot, value, …]", span)
+        place = re.search(re.escape(span[2]), text, re.IGNORECASE) if span[2] else None
+        if place:
+            found.append(Slot(span[1].lower(), place.group(), place.start(), place.end()))
+    return found
+
+
+def _turn(turn: Any, position: int) -> Turn:
+    text = value_of(turn, "text", str, "a turn").strip()
+    speaker = "user" if position % 2 == 0 else "system"
+    return Turn(speaker, text, acts=_acts(turn) or None, slots=_slots(turn, text) or None)
+
+
+def _domains(goal: Any) -> list[str] | None:
+    """The domains of the user's goal; the others are there with an empty value."""
+    if not isinstance(goal, dict):
+        return None
+    return [name for name, value in goal.items() if value and name not in _NOT_DOMAINS] or None
+
+
+def parse(record: JsonRecord, options: ReadOptions) -> Parsed:
+    """The record as a dialogue: turns alternate, the user first."""
+    log = value_of(record.value, "log", list, "a dialogue")
+    name = record.key.removesuffix(".json") if record.key else record.value.get("dialogue_id")
+    return without_empty_turns(
+        Dialogue(
+            dialogue_id=identifier(name, record, options),
+            source=options.source,
+            turns=[_turn(turn, position) for position, turn in enumerate(log)],
+            domains=_domains(record.value.get("goal")),
+            language=options.language,
+        )
+    )
+
+
+def _recognise(record: JsonRecord) -> str | None:
+    log = record.value.get("log")
+    if isinstance(log, list) and log and isinstance(log[0], dict) and "text" in log[0]:
+        return "its dialogues have a 'log' of turns with 'text'"
+    return None
+
+
+READER = JsonReader(
+    name="multiwoz",
+    title="MultiWOZ 2.0 and 2.1 (data.json)",
+    start=re.compile(r'"[^"\n]{1,100}"\s*:\s*\{\s*"(?:goal|log)"'),
+    recognise_record=_recognise,
+    parse=parse,
+)

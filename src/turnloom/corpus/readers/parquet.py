@@ -1,0 +1,88 @@
+"""Parquet: rows of turns with a column mapping, or rows that hold a whole conversation (`turns`, `messages`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import IO, Any, cast
+
+from turnloom.corpus.json_container import JsonRecord
+from turnloom.corpus.logfile import ByteStream, Parsed, Rejection, open_raw
+from turnloom.corpus.readers import messages, turns
+from turnloom.corpus.readers.base import Head, ReadOptions
+from turnloom.corpus.readers.rows import Row, find_columns, group_rows
+
+__all__ = ["READER"]
+
+ROWS_AT_A_TIME = 1_000
+_NESTED = {"turns": turns.READER, "messages": messages.READER, "conversations": messages.READER}
+
+
+def _nested(names: list[str]) -> str | None:
+    """The column that holds whole conversations, if there is one."""
+    return next((name for name in _NESTED if name in names), None)
+
+
+class ParquetReader:
+    """Tables in Parquet files, such as Hugging Face datasets and warehouse exports."""
+
+    name = "parquet"
+    title = "Parquet, one row a turn or a conversation"
+
+    def recognise(self, head: Head) -> str | None:
+        """By the four bytes every Parquet file starts with."""
+        if not head.content.startswith(b"PAR1"):
+            return None
+        nested = _nested(self._columns(head))
+        return f"it is a Parquet table with a {nested!r} column" if nested else "it is a Parquet table of rows"
+
+    def check(self, head: Head, options: ReadOptions) -> None:
+        """A table of rows must have a column for the dialogue's id and one for the text."""
+        names = self._columns(head)
+        if names and not _nested(names):
+            find_columns(names, options.mapping, head.path)
+
+    def _columns(self, head: Head) -> list[str]:
+        """The names of the columns; none if the file is broken, which `read` will say."""
+        import pyarrow as pa
+
+        try:
+            with open_raw(head.path) as raw:
+                names: list[str] = self._open(raw).schema_arrow.names
+        except (pa.ArrowException, OSError):
+            return []
+        return names
+
+    def read(self, stream: ByteStream, path: str, options: ReadOptions) -> Iterator[Parsed | Rejection]:
+        """Yield the table's dialogues."""
+        import pyarrow as pa
+
+        try:
+            file = self._open(cast("IO[bytes]", stream))
+            names = file.schema_arrow.names
+            nested = _nested(names)
+            if nested:
+                yield from self._conversations(file, nested, options)
+            else:
+                yield from group_rows(self._rows(file), find_columns(names, options.mapping, path), options)
+        except pa.ArrowException as error:
+            yield Rejection(0, f"the Parquet file is broken: {error}")
+
+    def _open(self, stream: IO[bytes]) -> Any:
+        import pyarrow.parquet as pq
+
+        return pq.ParquetFile(stream)
+
+    def _rows(self, file: Any) -> Iterator[Row]:
+        number = 0
+        for batch in file.iter_batches(ROWS_AT_A_TIME):
+            for values in batch.to_pylist():
+                number += 1
+                yield Row(number, values)
+
+    def _conversations(self, file: Any, column: str, options: ReadOptions) -> Iterator[Parsed | Rejection]:
+        reader = _NESTED[column]
+        for row in self._rows(file):
+            yield reader.parsed(JsonRecord(row.line, row.values), options)
+
+
+READER = ParquetReader()

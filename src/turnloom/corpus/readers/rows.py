@@ -1,0 +1,157 @@
+"""Rows of turns to dialogues: the part that CSV, TSV and Parquet tables share.
+
+Rows of one dialogue that stand together become a dialogue at once, so a table that is sorted by dialogue streams. A
+dialogue whose rows are scattered comes out in pieces, each with what its turns are sorted by; `convert` joins them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from turnloom.corpus.logfile import Parsed, Rejection, shorten
+from turnloom.corpus.readers.base import ReadOptions, parse_time, turn_number
+from turnloom.corpus.schema import BadDialogueError, Dialogue, Turn, check_dialogue
+from turnloom.errors import TurnloomError
+
+__all__ = ["FIELDS", "Row", "find_columns", "group_rows"]
+
+_NAMES = """
+dialogue_id: dialogue_id conversation_id conv_id conversation dialog_id dialogue thread_id session_id ticket_id conv
+text: text message body utterance content msg message_text
+speaker: speaker role author sender from who user_type participant author_role
+turn: turn turn_id turn_index turn_number message_index position index seq
+time: time timestamp ts created_at date datetime sent_at created
+intent: intent
+language: language lang
+"""
+FIELDS = {field: names.split() for field, _, names in (line.partition(":") for line in _NAMES.strip().splitlines())}
+"""The fields of a row, and the column names under which they are found without being told."""
+
+MAX_RUN = 10_000
+"""Rows of one dialogue that are held at a time; a longer dialogue comes out in pieces."""
+
+
+@dataclass(slots=True, frozen=True)
+class Row:
+    """One row of a table: its line and its values by column name."""
+
+    line: int
+    values: dict[str, Any]
+
+
+def find_columns(names: list[str], mapping: dict[str, str], path: str) -> dict[str, str]:
+    """Which column gives which field: as the user said, else by the column's name.
+
+    Example:
+        >>> find_columns(["conv", "who", "body"], {"text": "body"}, "chats.csv")
+        {'dialogue_id': 'conv', 'text': 'body', 'speaker': 'who'}
+    """
+    for field, column in mapping.items():
+        if field not in FIELDS:
+            raise TurnloomError(f"--map knows no field {field!r}", f"it knows {', '.join(FIELDS)}")
+        if column not in names:
+            raise TurnloomError(f"{path} has no column {column!r}", f"its columns are {', '.join(names)}")
+    by_name = {name.strip().lower().replace(" ", "_"): name for name in reversed(names)}
+    columns = {}
+    for field, known in FIELDS.items():
+        found = mapping.get(field) or next((by_name[name] for name in known if name in by_name), None)
+        if found is not None:
+            columns[field] = found
+    for field in ("dialogue_id", "text"):
+        if field not in columns:
+            raise TurnloomError(
+                f"{path} has no column that looks like {field} (its columns are {', '.join(names)})",
+                f"name it with --map {field}=COLUMN",
+            )
+    return columns
+
+
+@dataclass(slots=True)
+class _Run:
+    """Rows of one dialogue that stand together."""
+
+    dialogue_id: str
+    turns: list[Turn]
+    order: list[int]
+    lines: list[int]
+    language: str | None = None
+    records: int = 0
+    dropped: int = 0
+
+    def parsed(self, options: ReadOptions) -> Parsed:
+        dialogue = Dialogue(self.dialogue_id, options.source, self.turns, language=self.language or options.language)
+        return Parsed(dialogue, self.records, self.dropped, self.order, self.lines)
+
+
+def _cell(row: Row, column: str | None) -> str:
+    value = row.values.get(column) if column else None
+    if value is None:
+        return ""
+    if isinstance(value, (list, dict, bytes)):
+        raise BadDialogueError(f"column {column!r} holds {type(value).__name__}, not text", value)
+    return str(value)
+
+
+def _order(row: Row, columns: dict[str, str], turn: Turn, before: int) -> int:
+    """The turn's number if the table has one, else its time (the turn before's if it has none), else its line."""
+    if "turn" in columns:
+        try:
+            return int(float(_cell(row, columns["turn"])))
+        except (ValueError, OverflowError) as error:
+            raise BadDialogueError(
+                f"column {columns['turn']!r} is not a number", _cell(row, columns["turn"])
+            ) from error
+    if "time" in columns:
+        return turn_number(turn.time) if turn.time else before
+    return row.line
+
+
+def _turn(row: Row, columns: dict[str, str], run: _Run | None) -> tuple[str, Turn, int, str | None]:
+    dialogue_id = _cell(row, columns["dialogue_id"]).strip()
+    if not dialogue_id:
+        raise BadDialogueError(f"column {columns['dialogue_id']!r} is empty", repr(row.values))
+    time = row.values.get(columns["time"]) if "time" in columns else None
+    intent = _cell(row, columns.get("intent")) or None
+    speaker = _cell(row, columns.get("speaker")).strip()
+    turn = Turn(speaker, _cell(row, columns["text"]), intent=intent, time=parse_time(time))
+    before = run.order[-1] if run and run.order and run.dialogue_id == dialogue_id else 0
+    order = _order(row, columns, turn, before)
+    if not -(2**63) <= order < 2**63:
+        raise BadDialogueError("a turn's number does not fit into 64 bits", str(order))
+    language = _cell(row, columns.get("language")) or None
+    # An empty cell is an attachment or a join event: counted and left out below.
+    shown = turn if turn.text.strip() else Turn("", "-")
+    check_dialogue(Dialogue(dialogue_id, "", [shown], language=language))
+    return dialogue_id, turn, order, language
+
+
+def group_rows(
+    rows: Iterator[Row | Rejection], columns: dict[str, str], options: ReadOptions
+) -> Iterator[Parsed | Rejection]:
+    """Yield dialogues from rows, and a Rejection for each row that is no turn."""
+    run: _Run | None = None
+    for row in rows:
+        if isinstance(row, Rejection):
+            yield row
+            continue
+        try:
+            dialogue_id, turn, order, language = _turn(row, columns, run)
+        except BadDialogueError as error:
+            yield Rejection(row.line, error.reason, shorten(error.piece))
+            continue
+        if run is not None and (run.dialogue_id != dialogue_id or run.records >= MAX_RUN):
+            yield run.parsed(options)
+            run = None
+        run = run or _Run(dialogue_id, [], [], [])
+        run.records += 1
+        run.language = run.language or language
+        if turn.text.strip():
+            run.turns.append(turn)
+            run.order.append(order)
+            run.lines.append(row.line)
+        else:
+            run.dropped += 1
+    if run is not None:
+        yield run.parsed(options)

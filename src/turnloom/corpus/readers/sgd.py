@@ -1,0 +1,98 @@
+"""The Schema-Guided Dialogue format: arrays of dialogues whose turns carry frames with actions, slots and a state."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from turnloom.corpus.json_container import JsonRecord
+from turnloom.corpus.logfile import Parsed
+from turnloom.corpus.readers.base import (
+    JsonReader,
+    ReadOptions,
+    identifier,
+    list_of,
+    strings,
+    value_of,
+    without_empty_turns,
+)
+from turnloom.corpus.schema import BadDialogueError, Dialogue, Slot, Turn
+
+__all__ = ["READER", "parse"]
+
+
+def _objects(record: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """The objects of an optional list."""
+    found = list_of(record, key, "a turn")
+    if not all(isinstance(entry, dict) for entry in found):
+        raise BadDialogueError(f"a turn's {key!r} is not a list of objects", found)
+    return found
+
+
+def _acts(frames: list[dict[str, Any]]) -> list[str]:
+    """``ACT:slot``, or ``ACT`` where it has no slot; sorted, each once, as they are compared as sets."""
+    found = set()
+    for frame in frames:
+        for action in _objects(frame, "actions"):
+            act, slot = value_of(action, "act", str, "an action"), action.get("slot")
+            found.add(f"{act}:{slot}" if slot else act)
+    return sorted(found)
+
+
+def _slots(frames: list[dict[str, Any]], text: str) -> list[Slot]:
+    """The spans of slot values; a MultiWOZ 2.2 slot that was copied from elsewhere has no span and is left out."""
+    found = []
+    for frame in frames:
+        for slot in _objects(frame, "slots"):
+            start, end = slot.get("start"), slot.get("exclusive_end")
+            if isinstance(start, int) and isinstance(end, int):
+                found.append(Slot(value_of(slot, "slot", str, "a slot"), text[max(start, 0) : end], start, end))
+    return found
+
+
+def _intent(frames: list[dict[str, Any]]) -> str | None:
+    states = [frame["state"] for frame in frames if isinstance(frame.get("state"), dict)]
+    intents = [state.get("active_intent") for state in states]
+    return "+".join(intent for intent in intents if isinstance(intent, str) and intent != "NONE") or None
+
+
+def _turn(turn: Any) -> Turn:
+    text = value_of(turn, "utterance", str, "a turn")
+    frames = _objects(turn, "frames")
+    return Turn(
+        speaker=value_of(turn, "speaker", str, "a turn").lower(),
+        text=text,
+        acts=_acts(frames) or None,
+        slots=_slots(frames, text) or None,
+        intent=_intent(frames),
+    )
+
+
+def parse(record: JsonRecord, options: ReadOptions) -> Parsed:
+    """The record as a dialogue."""
+    value = record.value
+    return without_empty_turns(
+        Dialogue(
+            dialogue_id=identifier(value.get("dialogue_id"), record, options),
+            source=options.source,
+            turns=[_turn(turn) for turn in value_of(value, "turns", list, "a record")],
+            domains=strings(value.get("services"), "services"),
+            language=options.language,
+        )
+    )
+
+
+def _recognise(record: JsonRecord) -> str | None:
+    turns = record.value.get("turns")
+    if isinstance(turns, list) and turns and isinstance(turns[0], dict) and {"utterance", "frames"} <= set(turns[0]):
+        return "its dialogues have turns with 'utterance' and 'frames'"
+    return None
+
+
+READER = JsonReader(
+    name="sgd",
+    title="Schema-Guided Dialogue (also MultiWOZ 2.2)",
+    start=re.compile(r'\{\s*"dialogue_id"\s*:'),
+    recognise_record=_recognise,
+    parse=parse,
+)

@@ -1,0 +1,84 @@
+"""Plain-text transcripts: ``Agent: how can I help?``, a blank line between dialogues.
+
+A line without a speaker goes on with the turn before it. A time in brackets may stand in front:
+``[2024-05-01 10:32] Agent: …``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from turnloom.corpus.logfile import ByteStream, Line, Parsed, Rejection, read_lines, shorten
+from turnloom.corpus.readers.base import Head, ReadOptions, parse_time
+from turnloom.corpus.schema import BadDialogueError, Dialogue, Turn, check_dialogue
+
+__all__ = ["READER"]
+
+_TURN = re.compile(
+    r"^(?:\[(?P<time>[^\]]{4,40})\]\s*)?"
+    r"(?P<speaker>[^\s:\[{\"][^:\n{\"]{0,60}?)\s*:"
+    r"(?:\s+(?P<text>.*)|$)"
+)
+MAX_BLOCK_LINES = 100_000
+
+
+class TranscriptReader:
+    """Conversations as people write them down."""
+
+    name = "transcript"
+    title = "plain-text transcript (Speaker: text)"
+
+    def recognise(self, head: Head) -> str | None:
+        """Most lines start with a speaker and a colon."""
+        lines = [line for line in head.lines()[:200] if line.strip()]
+        spoken = [match["speaker"] for line in lines if (match := _TURN.match(line))]
+        if head.container is not None or not spoken or len(spoken) < 0.5 * len(lines):
+            return None
+        names = ", ".join(repr(name) for name in list(dict.fromkeys(spoken))[:3])
+        return f"{len(spoken)} of its first {len(lines)} lines start with a speaker and a colon ({names})"
+
+    def check(self, head: Head, options: ReadOptions) -> None:
+        """A transcript has no columns: there is nothing to say wrongly."""
+
+    def read(self, stream: ByteStream, path: str, options: ReadOptions) -> Iterator[Parsed | Rejection]:  # noqa: ARG002
+        """Yield a dialogue for each block of lines."""
+        block: list[Line] = []
+        for line in read_lines(stream):
+            if isinstance(line, Rejection):
+                yield line
+            elif line.content.strip() and len(block) < MAX_BLOCK_LINES:
+                block.append(line)
+            else:
+                yield from self._dialogue(block, options)
+                block = [line] if line.content.strip() else []
+        yield from self._dialogue(block, options)
+
+    def _dialogue(self, block: list[Line], options: ReadOptions) -> Iterator[Parsed | Rejection]:
+        if not block:
+            return
+        try:
+            turns, dropped = self._turns(block)
+            dialogue = Dialogue(f"{options.stem}-{block[0].number}", options.source, turns, language=options.language)
+            yield Parsed(check_dialogue(dialogue), dropped_turns=dropped)
+        except UnicodeDecodeError as error:
+            yield Rejection(block[0].number, "it is not UTF-8", shorten(error.object))
+        except BadDialogueError as error:
+            yield Rejection(block[0].number, error.reason, shorten(error.piece or block[0].content))
+
+    def _turns(self, block: list[Line]) -> tuple[list[Turn], int]:
+        turns: list[Turn] = []
+        for line in block:
+            text = line.content.decode("utf-8").removeprefix("\ufeff")
+            match = _TURN.match(text)
+            if match:
+                turns.append(Turn(match["speaker"], match["text"] or "", time=parse_time(match["time"])))
+            elif turns:
+                turns[-1].text += "\n" + text
+            else:
+                raise BadDialogueError(f"line {line.number} starts no turn: 'Speaker: text' expected", text)
+        said = [turn for turn in turns if turn.text.strip()]
+        return said, len(turns) - len(said)
+
+
+READER = TranscriptReader()

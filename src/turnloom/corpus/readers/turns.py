@@ -1,0 +1,81 @@
+"""`turns` records: ``{"id": …, "turns": [{"speaker": …, "text": …}, …]}``, Turnloom's own JSON form."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from turnloom.corpus.json_container import JsonRecord
+from turnloom.corpus.logfile import Parsed
+from turnloom.corpus.readers.base import (
+    JsonReader,
+    ReadOptions,
+    identifier,
+    list_of,
+    parse_time,
+    strings,
+    value_of,
+    without_empty_turns,
+)
+from turnloom.corpus.schema import BadDialogueError, Dialogue, Slot, Turn
+
+__all__ = ["READER"]
+
+
+def _slot(slot: Any) -> Slot:
+    name, value = value_of(slot, "name", str, "a slot"), value_of(slot, "value", str, "a slot")
+    start, end = slot.get("start"), slot.get("end")
+    for position in (start, end):
+        if position is not None and (isinstance(position, bool) or not isinstance(position, int)):
+            raise BadDialogueError("a slot's position is not a whole number", slot)
+    return Slot(name, value, start, end)
+
+
+def _turn(turn: Any) -> Turn:
+    text = value_of(turn, "text", str, "a turn")
+    # Several intents at once are written as Rasa writes them: joined by "+".
+    intents = strings(turn.get("intent"), "a turn's intent")
+    return Turn(
+        speaker=value_of(turn, "speaker", str, "a turn") if turn.get("speaker") is not None else "",
+        text=text,
+        acts=strings(turn["acts"] if "acts" in turn else turn.get("act"), "a turn's acts"),
+        slots=[_slot(slot) for slot in list_of(turn, "slots", "a turn")] if turn.get("slots") is not None else None,
+        intent="+".join(intents) if intents else None,
+        time=parse_time(turn.get("time")),
+    )
+
+
+def _first(record: dict[str, Any], *keys: str) -> Any:
+    return next((record[key] for key in keys if record.get(key) is not None), None)
+
+
+def parse(record: JsonRecord, options: ReadOptions) -> Parsed:
+    """The record as a dialogue."""
+    value = record.value
+    turns = value_of(value, "turns", list, "a record")
+    return without_empty_turns(
+        Dialogue(
+            dialogue_id=identifier(_first(value, "dialogue_id", "id"), record, options),
+            source=options.source,
+            turns=[_turn(turn) for turn in turns],
+            domains=strings(_first(value, "domains", "services", "domain"), "domains"),
+            language=_first(value, "language") or options.language,
+            labels=strings(_first(value, "labels", "label"), "labels"),
+        )
+    )
+
+
+def _recognise(record: JsonRecord) -> str | None:
+    turns = record.value.get("turns")
+    if isinstance(turns, list) and turns and isinstance(turns[0], dict) and "text" in turns[0]:
+        return "its records have 'turns' with 'text'"
+    return None
+
+
+READER = JsonReader(
+    name="turns",
+    title="turns JSON (speaker and text)",
+    start=re.compile(r'\{\s*"(?:id|dialogue_id|turns)"\s*:'),
+    recognise_record=_recognise,
+    parse=parse,
+)

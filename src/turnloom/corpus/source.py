@@ -1,0 +1,212 @@
+"""Log files as a Daft source: one task a file, read by its reader, streamed as batches of dialogues.
+
+What a task rejects and counts goes to small files beside the table, named by the task: a task that is run again (as Ray
+does when a worker is lost) writes the same files again, so nothing is counted twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import zlib
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from turnloom.corpus.engine import daft
+from turnloom.corpus.logfile import Parsed, Rejection, open_raw, unpacked
+from turnloom.corpus.readers import ReadOptions, find_reader
+from turnloom.corpus.schema import ARROW_SCHEMA, dialogues_to_arrow
+
+if TYPE_CHECKING:
+    from daft.io.pushdowns import Pushdowns
+
+__all__ = ["FileCounts", "LogFile", "dialogue_source", "read_counts"]
+
+BATCH_DIALOGUES = 4_000
+BATCH_TURNS = 40_000
+ROW_FORMATS = ("csv", "parquet")
+_PIECES = pa.schema([*ARROW_SCHEMA, ("order", pa.list_(pa.int64())), ("lines", pa.list_(pa.int64()))])
+"""Dialogues out of tables may come in pieces, with what is needed to put them together."""
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """A file to read, its format, and what the user said about it."""
+
+    path: str
+    format: str
+    options: ReadOptions
+    keep: tuple[str, int, int] | None = None
+    """A hash split's salt and percentages: dialogues whose bucket is in [from, to) are kept."""
+
+    @property
+    def is_rows(self) -> bool:
+        """Whether a dialogue of this file may come in pieces."""
+        return self.format in ROW_FORMATS
+
+
+@dataclass
+class FileCounts:
+    """What was read from one file so far."""
+
+    path: str
+    source: str
+    format: str
+    records: int = 0
+    rejected: int = 0
+    dialogues: int = 0
+    turns: int = 0
+    dropped_turns: int = 0
+    out_of_split: int = 0
+    bytes_read: int = 0
+    done: bool = False
+
+    @property
+    def is_rows(self) -> bool:
+        """Whether `dialogues` counts pieces of dialogues."""
+        return self.format in ROW_FORMATS
+
+
+class _SideFiles:
+    """Where one task writes its counts and rejections."""
+
+    def __init__(self, folder: Path, task: int, counts: FileCounts) -> None:
+        self.counts = counts
+        self._counts_path = folder / f"{task:06}.counts.json"
+        self._rejected_path = folder / f"{task:06}.rejected.jsonl"
+        self._rejected: IO[str] | None = None
+        self._saved = 0.0
+
+    def reject(self, rejection: Rejection) -> None:
+        if self._rejected is None:
+            self._rejected = self._rejected_path.open("w", encoding="utf-8")
+        line = {"file": self.counts.path, **asdict(rejection)}
+        self._rejected.write(json.dumps(line, ensure_ascii=False) + "\n")
+        self.counts.records += 1
+        self.counts.rejected += 1
+
+    def save(self, *, done: bool = False) -> None:
+        if not done and time.monotonic() - self._saved < 0.5:
+            return
+        self._saved = time.monotonic()
+        self.counts.done = done
+        temporary = self._counts_path.with_suffix(".tmp")
+        temporary.write_text(json.dumps(asdict(self.counts)), encoding="utf-8")
+        temporary.rename(self._counts_path)
+        if done and self._rejected is not None:
+            self._rejected.close()
+
+
+def read_counts(folder: Path) -> list[FileCounts]:
+    """What the tasks have counted so far, in the order of the files."""
+    paths = sorted(folder.glob("*.counts.json"))
+    return [FileCounts(**json.loads(path.read_text(encoding="utf-8"))) for path in paths]
+
+
+def _entries(file: LogFile, side: _SideFiles) -> Iterator[Parsed]:
+    """The file's dialogues; what is rejected, and a file that breaks off, is noted on the way."""
+    raw = open_raw(file.path)
+    last_line = 0
+    try:
+        with raw, unpacked(file.path, raw) as stream:
+            for entry in find_reader(file.format).read(stream, file.path, file.options):
+                if isinstance(entry, Rejection):
+                    last_line = entry.line
+                    side.reject(entry)
+                else:
+                    side.counts.records += entry.records
+                    side.counts.dropped_turns += entry.dropped_turns
+                    yield entry
+                side.counts.bytes_read = raw.tell()
+    except (OSError, EOFError, zlib.error) as error:
+        # A truncated gzip or a lost connection: what came before it is good.
+        side.reject(Rejection(last_line, f"the file could not be read to its end: {error}"))
+
+
+def _kept(file: LogFile, entry: Parsed) -> bool:
+    if file.keep is None:
+        return True
+    from turnloom.corpus.splits import falls_into
+
+    return falls_into(file.keep, entry.dialogue.dialogue_id)
+
+
+def _batches(file: LogFile, side: _SideFiles, schema: pa.Schema) -> Iterator[pa.Table]:
+    batch: list[Parsed] = []
+    turns = 0
+    for entry in _entries(file, side):
+        if not entry.dialogue.turns:
+            continue  # A run of rows none of which has text: already counted.
+        if not _kept(file, entry):
+            side.counts.out_of_split += 1
+            continue
+        batch.append(entry)
+        turns += len(entry.dialogue.turns)
+        if len(batch) >= BATCH_DIALOGUES or turns >= BATCH_TURNS:
+            yield _table(batch, schema)
+            side.counts.dialogues += len(batch)
+            side.counts.turns += turns
+            side.save()
+            batch, turns = [], 0
+    if batch:
+        yield _table(batch, schema)
+    side.counts.dialogues += len(batch)
+    side.counts.turns += turns
+    side.save(done=True)
+
+
+def _table(batch: list[Parsed], schema: pa.Schema) -> pa.Table:
+    table = dialogues_to_arrow([entry.dialogue for entry in batch])
+    if "order" not in schema.names:
+        return table
+    for name in ("order", "lines"):
+        values = [getattr(entry, name) or list(range(len(entry.dialogue.turns))) for entry in batch]
+        table = table.append_column(name, pa.array(values, pa.list_(pa.int64())))
+    return table
+
+
+def dialogue_source(files: list[LogFile], side_folder: Path) -> Any:
+    """A lazy Daft DataFrame of the files' dialogues.
+
+    If any file is a table of rows, the frame also has the columns `order` and `lines`.
+    """
+    from daft.io.source import DataSource, DataSourceTask
+    from daft.recordbatch import RecordBatch
+
+    arrow_schema = _PIECES if any(file.is_rows for file in files) else ARROW_SCHEMA
+    daft_schema = daft().Schema.from_pyarrow_schema(arrow_schema)
+
+    class LogTask(DataSourceTask):
+        def __init__(self, number: int, file: LogFile) -> None:
+            self._number, self._file = number, file
+
+        @property
+        def schema(self) -> Any:
+            return daft_schema
+
+        async def read(self) -> AsyncIterator[RecordBatch]:
+            counts = FileCounts(self._file.path, self._file.options.source, self._file.format)
+            batches = _batches(self._file, _SideFiles(side_folder, self._number, counts), arrow_schema)
+            # Parsing is plain Python: in a thread of its own it does not hold up the engine's event loop.
+            while (batch := await asyncio.to_thread(next, batches, None)) is not None:
+                yield RecordBatch.from_arrow_table(batch)
+
+    class LogSource(DataSource):
+        @property
+        def name(self) -> str:
+            return "chat logs"
+
+        @property
+        def schema(self) -> Any:
+            return daft_schema
+
+        async def get_tasks(self, pushdowns: Pushdowns) -> AsyncIterator[DataSourceTask]:  # noqa: ARG002
+            for number, file in enumerate(files):
+                yield LogTask(number, file)
+
+    return LogSource().read()

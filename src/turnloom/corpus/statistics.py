@@ -1,0 +1,201 @@
+"""What a dialogue table looks like: sizes, speakers, repeats, and what will matter for training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import BaseModel, Field
+
+from turnloom.corpus.decontaminate import overlap_counts
+from turnloom.corpus.engine import batch_function, daft
+from turnloom.corpus.fingerprint import dialogue_hashes
+from turnloom.corpus.frequency import utterance_counts
+from turnloom.corpus.holdout import HoldOut
+from turnloom.corpus.privacy import personal_counts, scrubbed
+from turnloom.corpus.table import count_by_source
+from turnloom.corpus.texts import word_counts
+from turnloom.corpus.turn_arrays import beginnings, split_turns, sums
+
+__all__ = ["CorpusStatistics", "count_pairs", "measure", "warnings_of"]
+
+MAX_WORDS = 60
+MAX_TURNS = 40
+TOP_UTTERANCES = 20
+CURVE_POINTS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+
+
+class CorpusStatistics(BaseModel):
+    """The numbers behind `turnloom inspect`; a histogram's last entry counts its value and above."""
+
+    dialogues: int
+    turns: int
+    words: int
+    sources: dict[str, dict[str, int]]
+    speakers: dict[str, int]
+    turns_per_dialogue: list[int]
+    words_per_turn: list[int]
+    distinct_utterances: int
+    top_utterances: list[tuple[str, int]]
+    top_shares: dict[float, float]
+    duplicate_dialogues: int
+    same_speaker_pairs: int
+    adjacent_pairs: int
+    pairs_over_3_words: int
+    personal_data: dict[str, int] = Field(default_factory=dict)
+    overlaps: dict[str, int] = Field(default_factory=dict)
+
+    @property
+    def top_1_percent_share(self) -> float:
+        """The part of all turns that the most frequent 1 % of distinct utterances take."""
+        return self.top_shares.get(0.01, 0.0)
+
+
+def _dialogue_measures(table: Any) -> Any:
+    """One row a dialogue of small numbers, in one pass over the Arrow offsets."""
+    engine = daft()
+    kinds = engine.DataType
+    fields = {
+        "turns": kinds.int64(),
+        "pairs": kinds.int64(),
+        "same_speaker": kinds.int64(),
+        "long_pairs": kinds.int64(),
+        "hash": kinds.uint64(),
+        "words": kinds.list(kinds.int32()),
+    }
+
+    @batch_function(kinds.struct(fields), unnest=True)
+    def measures(array: pa.Array) -> pa.Array:
+        offsets, flat = split_turns(array)
+        texts, speakers = flat.field("text"), flat.field("speaker")
+        words = word_counts(texts).astype(np.int32)
+        follows = np.ones(len(flat), bool)
+        follows[beginnings(offsets)] = False  # The first turn of a dialogue follows nothing.
+        previous = np.maximum(np.arange(len(flat)) - 1, 0)
+        codes = pc.dictionary_encode(speakers).indices.to_numpy(zero_copy_only=False)
+        same = follows & (codes == codes[previous])
+        long = follows & (words > 3) & (words[previous] > 3)
+        folded = pa.LargeListArray.from_arrays(pa.array(offsets), pc.utf8_lower(texts).cast(pa.large_string()))
+        columns = [
+            pa.array(np.diff(offsets)),
+            *[pa.array(sums(mask, offsets)) for mask in (follows, same, long)],
+            pa.array(dialogue_hashes([folded])),
+            pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(words)),
+        ]
+        return pa.StructArray.from_arrays(columns, names=list(fields))
+
+    return table.select(measures(engine.col("turns")))
+
+
+def count_pairs(table: Any) -> int:
+    """The number of consecutive pairs with more than 3 words on both sides, which DSE trains on."""
+    found = _dialogue_measures(table).agg(daft().col("long_pairs").sum()).to_pydict()["long_pairs"][0]
+    return int(found or 0)
+
+
+def _histogram(values: Any, column: str, highest: int) -> list[int]:
+    col = daft().col
+    capped = values.select(col(column).clip(0, highest).alias("value"))
+    rows = capped.groupby("value").agg(col("value").count().alias("count")).to_pylist()
+    counts = [0] * (highest + 1)
+    for row in rows:
+        counts[int(row["value"])] = row["count"]
+    return counts
+
+
+def _repeats(table: Any) -> tuple[int, list[tuple[str, int]], dict[float, float]]:
+    """Distinct utterances, the most frequent ones, and the part of the corpus that the top ones take."""
+    counted = utterance_counts(table).collect()
+    top = counted.sort(["count", "utterance"], desc=[True, False]).limit(TOP_UTTERANCES).to_pylist()
+    counts = np.sort(counted.select("count").to_arrow().column("count").to_numpy())[::-1]
+    if not len(counts):
+        return 0, [], {}
+    running = np.cumsum(counts)
+    shares = {point: float(running[max(1, round(len(counts) * point)) - 1] / running[-1]) for point in CURVE_POINTS}
+    return len(counts), [(row["utterance"], row["count"]) for row in top], shares
+
+
+def _grouped(table: Any, column: Any) -> dict[str, int]:
+    col = daft().col
+    rows = table.select(column.alias("key")).groupby("key").agg(col("key").count(mode="all").alias("count")).to_pylist()
+    return {row["key"] or "": row["count"] for row in sorted(rows, key=lambda row: (-row["count"], row["key"] or ""))}
+
+
+def measure(table: Any, hold_out: HoldOut | None = None) -> CorpusStatistics:
+    """Measure a dialogue table.
+
+    Args:
+        table: A Daft DataFrame with the schema of the dialogue table.
+        hold_out: Evaluation sets to look for in it.
+    """
+    col = daft().col
+    measured = _dialogue_measures(table).collect()
+    totals = measured.agg(
+        *[col(name).sum().alias(name) for name in ("turns", "pairs", "same_speaker", "long_pairs")],
+        col("hash").count().alias("dialogues"),
+    ).to_pylist()[0]
+    words = measured.select(col("words").explode().alias("words"))
+    distinct, top, shares = _repeats(table)
+    exploded = table.select(col("turns").explode())
+    return CorpusStatistics(
+        dialogues=totals["dialogues"],
+        turns=totals["turns"] or 0,
+        words=words.agg(col("words").sum()).to_pydict()["words"][0] or 0,
+        sources=count_by_source(table),
+        speakers=_grouped(exploded, col("turns").get("speaker")),
+        turns_per_dialogue=_histogram(measured, "turns", MAX_TURNS),
+        words_per_turn=_histogram(words, "words", MAX_WORDS),
+        distinct_utterances=distinct,
+        top_utterances=top,
+        top_shares=shares,
+        duplicate_dialogues=totals["dialogues"] - measured.select("hash").distinct().count_rows(),
+        same_speaker_pairs=totals["same_speaker"] or 0,
+        adjacent_pairs=totals["pairs"] or 0,
+        pairs_over_3_words=totals["long_pairs"] or 0,
+        personal_data=personal_counts(scrubbed(table, None)),
+        overlaps=overlap_counts(table, hold_out) if hold_out else {},
+    )
+
+
+def _percent(part: float, whole: float) -> int:
+    return round(100 * part / whole) if whole else 0
+
+
+def warnings_of(found: CorpusStatistics) -> list[str]:
+    """What is worth knowing before training on this, in plain words."""
+    warnings = []
+    short = _percent(sum(found.words_per_turn[:4]), found.turns)
+    if short >= 10:
+        kept = _percent(found.pairs_over_3_words, found.adjacent_pairs)
+        warnings.append(
+            f"{short}% of turns are under 4 words: DSE will skip them, which leaves {kept}% of adjacent pairs."
+        )
+    single = _percent(found.turns_per_dialogue[1], found.dialogues)
+    if single >= 1:
+        warnings.append(f"{single}% of dialogues have one turn only: nothing can be learned from them.")
+    duplicates = _percent(found.duplicate_dialogues, found.dialogues)
+    if duplicates >= 1:
+        warnings.append(f"{duplicates}% of dialogues are exact copies of another one: 'turnloom prepare' removes them.")
+    top = _percent(found.top_1_percent_share, 1)
+    if top >= 15:
+        warnings.append(
+            f"The most frequent 1% of utterances make up {top}% of all turns: weight pairs by inverse frequency (WMDC)."
+        )
+    same = _percent(found.same_speaker_pairs, found.adjacent_pairs)
+    if same >= 10:
+        warnings.append(f"In {same}% of adjacent pairs the same speaker goes on: merge turns with 'turnloom prepare'.")
+    if found.personal_data:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in found.personal_data.items())
+        warnings.append(f"It holds what looks like personal data ({kinds}): 'turnloom prepare' replaces it.")
+    leaked = found.overlaps.get("leaked_turns", 0) + found.overlaps.get("cut_pairs", 0)
+    if leaked:
+        warnings.append(f"{leaked:,} turns and pairs are benchmark material: cut them out with 'prepare --hold-out'.")
+    if len(found.speakers) == 1:
+        warnings.append("All turns have the same speaker: map the speaker's column with --map speaker=COLUMN.")
+    if found.adjacent_pairs < 10_000:
+        warnings.append(
+            f"{found.adjacent_pairs:,} adjacent pairs are few: adapt a trained encoder, do not start from none."
+        )
+    return warnings

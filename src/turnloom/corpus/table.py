@@ -1,0 +1,173 @@
+"""A table on disk: Parquet files and a `manifest.json`, which is written last and makes the table whole."""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+import turnloom
+from turnloom.corpus.engine import daft, frugally
+from turnloom.corpus.fingerprint import content_hash, with_row_keys
+from turnloom.corpus.schema import ARROW_SCHEMA, SCHEMA_VERSION
+from turnloom.errors import TurnloomError
+
+__all__ = ["Manifest", "TableWriter", "count_by_source", "engine_versions", "read_manifest", "read_table"]
+
+MANIFEST = "manifest.json"
+_PARTIAL = ".partial"
+ACCOMPANYING = ("frequencies", ".work")
+"""Folders that commands may keep beside a table's files."""
+
+
+def engine_versions() -> dict[str, str]:
+    """The versions of Turnloom, Python and the data engine."""
+    packages = ("daft", "pyarrow")
+    found = {package: metadata.version(package) for package in packages}
+    return {"turnloom": turnloom.__version__, "python": platform.python_version(), **found}
+
+
+class Manifest(BaseModel):
+    """What a table is and where it comes from.
+
+    Attributes:
+        schema_version: The version of the dialogue table's schema.
+        dialogues: Number of rows.
+        turns: Number of turns over all rows.
+        content_hash: Equal for tables with equal rows, in whatever order and files.
+        command: The command line or call that made it.
+        counts: What the command counted on the way, by name.
+        versions: Of Turnloom, Python and the data engine.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    schema_version: int = SCHEMA_VERSION
+    dialogues: int
+    turns: int
+    content_hash: str
+    command: str
+    counts: dict[str, Any] = Field(default_factory=dict)
+    versions: dict[str, str] = Field(default_factory=engine_versions)
+
+
+def read_manifest(folder: str | Path) -> Manifest:
+    """The manifest of a table.
+
+    Raises:
+        TurnloomError: If the folder holds no whole table, or one of another schema version.
+    """
+    path = Path(folder) / MANIFEST
+    if not Path(folder).is_dir():
+        raise TurnloomError(f"{folder} is not a folder", "make a table with: turnloom convert LOGS --out FOLDER")
+    if not path.exists():
+        raise TurnloomError(
+            f"{folder} holds no whole table (it has no {MANIFEST})",
+            "run the command that makes it again, or make one with: turnloom convert LOGS --out FOLDER",
+        )
+    try:
+        manifest = Manifest.model_validate_json(path.read_text(encoding="utf-8"))
+    except ValidationError as error:
+        problem = error.errors()[0]
+        place = ".".join(str(part) for part in problem["loc"]) or "its content"
+        raise TurnloomError(
+            f"{path} is not a table's manifest ({place}: {problem['msg']})", "make the table again"
+        ) from error
+    if manifest.schema_version != SCHEMA_VERSION:
+        raise TurnloomError(
+            f"{folder} has schema version {manifest.schema_version}, this Turnloom reads {SCHEMA_VERSION}",
+            "convert the logs again",
+        )
+    return manifest
+
+
+def read_table(folder: str | Path) -> Any:
+    """The dialogue table of a folder as a lazy Daft DataFrame.
+
+    Example:
+        ``read_table("runs/corpus").count_rows()``
+    """
+    read_manifest(folder)
+    return daft().read_parquet(f"{folder}/*.parquet").select(*ARROW_SCHEMA.names)
+
+
+def count_by_source(table: Any) -> dict[str, dict[str, int]]:
+    """Dialogues and turns of each source."""
+    col = daft().col
+    sizes = table.select(col("source"), col("turns").length().alias("turns"))
+    sums = sizes.groupby("source").agg(col("turns").count().alias("dialogues"), col("turns").sum())
+    rows = sums.sort("source").to_pylist()
+    return {row["source"]: {"dialogues": row["dialogues"], "turns": row["turns"]} for row in rows}
+
+
+class TableWriter:
+    """Writes a table so that it is either whole or not there.
+
+    Files go to a folder beside the final place and are moved when all are written; the manifest comes last. A run that
+    is killed leaves no manifest, and the next one starts from a clean folder.
+
+    Args:
+        folder: Where the table shall be.
+        overwrite: Replace a table that is there; otherwise it is an error.
+    """
+
+    def __init__(self, folder: str | Path, *, overwrite: bool = False) -> None:
+        self.folder = Path(folder)
+        self.partial = self.folder / _PARTIAL
+        self._folders: list[Path] = []
+        if (self.folder / MANIFEST).exists() and not overwrite:
+            raise TurnloomError(f"{folder} holds a table already", "choose another --out, or add --overwrite")
+        if self.folder.exists() and not (self.folder / MANIFEST).exists() and self._foreign_files():
+            raise TurnloomError(f"{folder} holds files that are not a table's", "choose an empty folder for --out")
+        try:
+            shutil.rmtree(self.partial, ignore_errors=True)
+            self.partial.mkdir(parents=True)
+        except OSError as error:
+            raise TurnloomError(f"{folder} cannot be written ({error.strerror})", "choose another --out") from error
+
+    def _foreign_files(self) -> bool:
+        own = {_PARTIAL, "rejected.jsonl", *ACCOMPANYING}
+        return any(path.name not in own and path.suffix != ".parquet" for path in self.folder.iterdir())
+
+    def write(self, table: Any) -> None:
+        """Write a Daft DataFrame of dialogues into the partial folder."""
+        # The keys are stored beside the rows: the content hash is made of them without reading the rows again.
+        others = [name for name in table.column_names if name not in ARROW_SCHEMA.names]
+        keyed = with_row_keys(table, *others)
+        with frugally():
+            keyed.write_parquet(str(self.partial / "table"), compression="zstd")
+
+    def staged(self) -> Any:
+        """What was written so far, as a Daft DataFrame."""
+        files = sorted(str(path) for path in (self.partial / "table").glob("*.parquet"))
+        return daft().read_parquet(files) if files else with_row_keys(daft().from_arrow(ARROW_SCHEMA.empty_table()))
+
+    def add_folder(self, folder: Path) -> None:
+        """Move a folder of accompanying files into the table's folder when the table is finished."""
+        self._folders.append(folder)
+
+    def finish(self, command: str, counts: dict[str, Any]) -> Manifest:
+        """Move the files into place and write the manifest."""
+        keys = self.staged().select("row_key", "turn_count").collect()
+        turns = keys.agg(daft().col("turn_count").sum()).to_pydict()["turn_count"][0]
+        manifest = Manifest(
+            dialogues=len(keys), turns=turns or 0, content_hash=content_hash(keys), command=command, counts=counts
+        )
+        (self.folder / MANIFEST).unlink(missing_ok=True)
+        for old in self.folder.glob("*.parquet"):
+            old.unlink()
+        for number, path in enumerate(sorted((self.partial / "table").glob("*.parquet"))):
+            path.rename(self.folder / f"part-{number:05}.parquet")
+        for folder in self._folders:
+            shutil.rmtree(self.folder / folder.name, ignore_errors=True)
+            folder.rename(self.folder / folder.name)
+        shutil.rmtree(self.partial)
+        temporary = self.folder / f".{MANIFEST}"
+        temporary.write_text(json.dumps(manifest.model_dump(), indent=2) + "\n", encoding="utf-8")
+        temporary.rename(self.folder / MANIFEST)
+        return manifest

@@ -1,0 +1,23 @@
+"""The one exception that a user of the command line or the library is meant to see."""
+
+from __future__ import annotations
+
+__all__ = ["TurnloomError"]
+
+
+class TurnloomError(Exception):
+    """Something the user can mend: a wrong path, a wrong option, a missing extra.
+
+    Args:
+        problem: What is wrong, naming the file, line or option.
+        mend: What to do about it, as one sentence or command.
+
+    Example:
+        >>> print(TurnloomError("logs/chat.csv has no column 'text'", "name it with --map text=COLUMN"))
+        logs/chat.csv has no column 'text': name it with --map text=COLUMN
+    """
+
+    def __init__(self, problem: str, mend: str) -> None:
+        super().__init__(f"{problem}: {mend}")
+        self.problem = problem
+        self.mend = mend

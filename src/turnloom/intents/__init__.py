@@ -1,0 +1,28 @@
+"""Few-shot intents that know what they don't know."""
+
+from __future__ import annotations
+
+from turnloom.intents.answers import Answer, Candidate, Neighbour
+from turnloom.intents.classifier import IntentClassifier
+from turnloom.intents.discover import Cluster
+from turnloom.intents.evaluation import evaluate
+from turnloom.intents.examples import OUT_OF_SCOPE, Message
+from turnloom.intents.reading import LabelledMessage, read_messages
+from turnloom.intents.scope import Rate, Scope
+from turnloom.intents.suggest import Suggestion
+
+__all__ = [
+    "OUT_OF_SCOPE",
+    "Answer",
+    "Candidate",
+    "Cluster",
+    "IntentClassifier",
+    "LabelledMessage",
+    "Message",
+    "Neighbour",
+    "Rate",
+    "Scope",
+    "Suggestion",
+    "evaluate",
+    "read_messages",
+]

@@ -1,0 +1,122 @@
+"""What a classifier answers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from turnloom.intents.fitted import Fitted
+from turnloom.intents.scope import familiarity
+from turnloom.runtime.protocols import Vectors
+
+__all__ = ["Answer", "Candidate", "Neighbour", "answer_vectors"]
+
+Decision = Literal["accept", "ask", "out_of_scope"]
+AT_A_TIME = 512
+"""Messages scored at once: bounds the memory for similarities to every example."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An intent and its probability, given that the message is in scope."""
+
+    intent: str
+    probability: float
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """An example near a message."""
+
+    text: str
+    intents: tuple[str, ...]
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What to do with a message, and why.
+
+    Attributes:
+        decision: `accept` the intents; `ask` which of the first two candidates is meant; or it is `out_of_scope`.
+        intents: The accepted ones: one, or several with several labels; none otherwise.
+        candidates: The likeliest intents, the likeliest first, whatever the decision.
+        familiarity: The best similarity to an intent; in scope from `Scope.threshold` on.
+        rank: The share of in-scope messages that are less familiar.
+        nearest: The most similar examples.
+    """
+
+    decision: Decision
+    intents: tuple[str, ...]
+    candidates: tuple[Candidate, ...]
+    familiarity: float
+    rank: float
+    nearest: tuple[Neighbour, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON, numbers rounded to four places."""
+
+        def rounded(value: Any) -> Any:
+            if isinstance(value, dict):
+                return {name: rounded(inner) for name, inner in value.items()}
+            if isinstance(value, (list, tuple)):
+                return [rounded(inner) for inner in value]
+            return round(value, 4) if isinstance(value, float) else value
+
+        return dict(rounded(asdict(self)))
+
+
+def _decide(fitted: Fitted, row: npt.NDArray[np.float64], order: npt.NDArray[np.int64], score: float) -> Any:
+    """The decision and the columns of the accepted intents."""
+    if score < fitted.scope.threshold:
+        return "out_of_scope", ()
+    if fitted.options.multi_label:
+        sure = tuple(column for column in order if row[column] >= fitted.label_threshold)
+    else:
+        sure = (order[0],) if row[order[0]] >= fitted.options.accept_at else ()
+    return ("accept", sure) if sure else ("ask", ())
+
+
+def _block(fitted: Fitted, vectors: Vectors, examples: int) -> list[Answer]:
+    known = fitted.examples
+    similarities = vectors @ known.vectors.T
+    scores = familiarity(vectors, similarities, known)
+    ranks = fitted.scope.rank(scores)
+    probability = fitted.probabilities(vectors, similarities)
+    order = np.argsort(-probability, axis=1, kind="stable")
+    shown = min(examples, len(known))
+    near = np.argpartition(-similarities, shown - 1, axis=1)[:, :shown] if shown else np.zeros((len(vectors), 0), int)
+    answers = []
+    for row in range(len(vectors)):
+        decision, sure = _decide(fitted, probability[row], order[row], scores[row])
+        best = sorted(near[row], key=lambda place, row=row: -similarities[row, place])  # type: ignore[misc]
+        kept = max(2, len(sure))
+        answers.append(
+            Answer(
+                decision,
+                tuple(known.intents[column] for column in sure),
+                tuple(
+                    Candidate(known.intents[column], float(probability[row, column])) for column in order[row, :kept]
+                ),
+                float(scores[row]),
+                float(ranks[row]),
+                tuple(
+                    Neighbour(
+                        known.messages[place][-1],
+                        tuple(known.intents[column] for column in np.flatnonzero(known.member[place])),
+                        float(similarities[row, place]),
+                    )
+                    for place in best
+                ),
+            )
+        )
+    return answers
+
+
+def answer_vectors(fitted: Fitted, vectors: Vectors, examples: int) -> list[Answer]:
+    """Answers for vectors of messages, each with so many of its nearest examples."""
+    blocks = range(0, len(vectors), AT_A_TIME)
+    return [answer for start in blocks for answer in _block(fitted, vectors[start : start + AT_A_TIME], examples)]

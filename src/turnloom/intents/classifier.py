@@ -1,0 +1,310 @@
+"""`IntentClassifier`: a few examples an intent in, an answer that may be "I don't know" out."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from turnloom.errors import TurnloomError
+from turnloom.intents.answers import AT_A_TIME, Answer, answer_vectors
+from turnloom.intents.discover import Cluster, discover_clusters
+from turnloom.intents.examples import OUT_OF_SCOPE, Examples, Message, Turns, alike, embed, label_sets, turns_of
+from turnloom.intents.fitted import Fitted, Method, Options, Unlabelled, fit, with_examples
+from turnloom.intents.saving import read_fitted, write_fitted
+from turnloom.intents.scope import Scope
+from turnloom.intents.suggest import Suggestion, suggest
+from turnloom.runtime.encoder import load_encoder
+from turnloom.runtime.protocols import Encoder
+
+__all__ = ["IntentClassifier"]
+
+Labels = Sequence[str | Sequence[str]]
+
+
+class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
+    """Intents from a few examples each, with an honest "out of scope".
+
+    Readers never wait: `partial_fit` and `remove` prepare a new state and swap it in, so one classifier can serve many
+    threads while it is being changed.
+
+    Args:
+        encoder: A model's folder, a SentenceTransformer, or anything with `encode`.
+        method: `prototypes`, `knn`, `logistic`, or `auto` to choose by cross-validation.
+        multi_label: Whether a message may have several intents.
+        context_turns: How many earlier turns of a conversation are read with a message.
+        false_reject_rate: The share of in-scope messages that may be turned away. The threshold is set so from the
+            examples, each left out in turn: no out-of-scope examples are needed.
+        false_accept_rate: The share of out-of-scope messages that may be let in; decides instead of the rate above, and
+            needs out-of-scope examples.
+        accept_at: The probability from which on the likeliest intent is accepted; below it, ask between two.
+        frequencies: How often each intent occurs among the messages to come; as often as among the examples if not
+            given. Rates and probabilities hold for messages in these shares.
+
+    Example:
+        >>> from turnloom.intents import IntentClassifier
+        >>> class Letters:  # any object with `encode` is an encoder
+        ...     def encode(self, texts):
+        ...         return [[text.lower().count(letter) for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts]
+        >>> texts = ["my card is lost", "i lost my card", "what is my balance", "show the balance"]
+        >>> classifier = IntentClassifier(Letters()).fit(texts, ["lost", "lost", "balance", "balance"])
+        >>> classifier.predict(["is my card lost"]).tolist()
+        ['lost']
+    """
+
+    def __init__(
+        self,
+        encoder: Any = None,
+        *,
+        method: Method = "auto",
+        multi_label: bool = False,
+        context_turns: int = 0,
+        false_reject_rate: float = 0.1,
+        false_accept_rate: float | None = None,
+        accept_at: float = 0.5,
+        frequencies: Mapping[str, float] | None = None,
+    ) -> None:
+        self.encoder = encoder
+        self.method = method
+        self.multi_label = multi_label
+        self.context_turns = context_turns
+        self.false_reject_rate = false_reject_rate
+        self.false_accept_rate = false_accept_rate
+        self.accept_at = accept_at
+        self.frequencies = frequencies
+        self._writing = threading.RLock()
+        self._loaded: Encoder | None = None
+        self._fitted: Fitted | None = None
+
+    def __sklearn_clone__(self) -> IntentClassifier:
+        """A classifier with the same options that knows nothing yet; the encoder is shared, not copied."""
+        return type(self)(**self.get_params(deep=False))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._fitted is not None
+
+    @property
+    def model(self) -> Encoder:
+        """The encoder, loaded when it is first needed."""
+        with self._writing:
+            if self._loaded is None:
+                if self.encoder is None:
+                    raise TurnloomError("the classifier has no encoder", "give it a model's folder as `encoder`")
+                self._loaded = load_encoder(self.encoder)
+            return self._loaded
+
+    @property
+    def fitted(self) -> Fitted:
+        """What it knows at this moment; the value never changes, the next one replaces it."""
+        if self._fitted is None:
+            raise TurnloomError("the classifier knows no intent yet", "call fit with messages and their intents")
+        return self._fitted
+
+    @property
+    def classes_(self) -> npt.NDArray[np.str_]:
+        """The intents, in the order of `predict_proba`'s columns."""
+        return np.array(self.fitted.examples.intents)
+
+    @property
+    def scope(self) -> Scope:
+        """The threshold and what it is expected to do."""
+        return self.fitted.scope
+
+    def _options(self) -> Options:
+        for name in ("false_reject_rate", "false_accept_rate", "accept_at"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value < 1:
+                raise TurnloomError(f"{name} is {value}", "give a share from 0 to less than 1")
+        names = Options.__dataclass_fields__
+        return Options(**{name: getattr(self, name) for name in names})
+
+    def _embed(self, messages: Sequence[Turns]) -> npt.NDArray[np.float32]:
+        return embed(self.model, messages, self.context_turns)
+
+    def _unlabelled(self, messages: Sequence[Message]) -> Unlabelled:
+        turns = tuple(turns_of(message) for message in messages)
+        return Unlabelled(turns, self._embed(turns)) if turns else Unlabelled()
+
+    def _examples(self, messages: Sequence[Message], labels: Labels) -> tuple[Examples, list[Turns]]:
+        """The examples, and the messages that were labelled as out of scope."""
+        if len(messages) != len(labels):
+            raise TurnloomError(f"{len(messages)} messages have {len(labels)} labels", "give one label a message")
+        turns, sets = [turns_of(message) for message in messages], label_sets(labels)
+        empty = next((place for place, each in enumerate(turns) if not each[-1].strip()), None)
+        if empty is not None:
+            raise TurnloomError(f"message {empty + 1} is empty", "leave it out")
+        several = next((place for place, names in enumerate(sets) if len(names) > 1), None)
+        if several is not None and not self.multi_label:
+            raise TurnloomError(f"message {several + 1} has {len(sets[several])} labels", "set multi_label=True")
+        inside = [place for place, names in enumerate(sets) if names]
+        known = [turns[place] for place in inside]
+        examples = Examples.of(known, self._embed(known), [sets[place] for place in inside])
+        return examples, [turns[place] for place, names in enumerate(sets) if not names]
+
+    def fit(
+        self,
+        X: Sequence[Message],  # noqa: N803 - as scikit-learn names it
+        y: Labels,
+        *,
+        out_of_scope: Sequence[Message] = (),
+        held_out: Sequence[Message] = (),
+    ) -> IntentClassifier:
+        """Learn intents from examples.
+
+        Args:
+            X: Messages: texts, or the turns of a conversation with the message last.
+            y: The intent of each, or its intents. `out_of_scope`, `oos` and `none` mean that no intent fits.
+            out_of_scope: More messages that fit no intent.
+            held_out: In-scope messages that are no examples; the threshold then comes from them.
+
+        Raises:
+            TurnloomError: If there is no example, or a rate is asked for that nothing can measure.
+        """
+        options = self._options()
+        examples, outside = self._examples(X, y)
+        if not len(examples):
+            raise TurnloomError("no message has an intent", "give at least one example of each intent")
+        away = self._unlabelled([*outside, *out_of_scope])
+        if options.false_accept_rate is not None and not away.messages:
+            raise TurnloomError("false_accept_rate needs out-of-scope messages", "give some, or use false_reject_rate")
+        state = fit(examples, options, self._unlabelled(held_out), away)
+        with self._writing:
+            self._fitted = state
+        return self
+
+    def partial_fit(self, X: Sequence[Message], y: Labels) -> IntentClassifier:  # noqa: N803
+        """Add examples, of new intents too, without training: known intents keep what they have learned.
+
+        `fit` on everything (`refit`) also lets a logistic head learn from them.
+        """
+        if self._fitted is None:
+            return self.fit(X, y)
+        more, outside = self._examples(X, y)
+        beyond = self._unlabelled(outside)
+        with self._writing:
+            old = self.fitted
+            known = old.examples
+            messages = [*known.messages, *more.messages]
+            vectors = np.vstack([known.vectors, more.vectors]) if len(more) else known.vectors
+            examples = Examples.of(messages, vectors, [*known.labels(), *more.labels()])
+            if beyond.messages:
+                rows = [old.outside.vectors, beyond.vectors] if old.outside.messages else [beyond.vectors]
+                old = replace(old, outside=Unlabelled(old.outside.messages + beyond.messages, np.vstack(rows)))
+            self._fitted = with_examples(old, examples)
+        return self
+
+    def remove(self, messages: Sequence[Message] = (), *, intents: Sequence[str] = ()) -> int:
+        """Forget examples, or whole intents; says how many examples went. Nothing is trained anew.
+
+        Raises:
+            TurnloomError: If no example would be left, or an intent is not known.
+        """
+        gone = {alike(turns_of(message)) for message in messages}
+        with self._writing:
+            known = self.fitted.examples
+            wrong = next((name for name in intents if name not in known.intents), None)
+            if wrong is not None:
+                raise TurnloomError(f"there is no intent {wrong!r}", f"it knows {', '.join(known.intents[:10])}")
+            labels = [
+                () if alike(turns) in gone else tuple(name for name in names if name not in intents)
+                for turns, names in zip(known.messages, known.labels(), strict=True)
+            ]
+            kept = [place for place, names in enumerate(labels) if names]
+            if not kept:
+                raise TurnloomError("no example would be left", "keep at least one")
+            turns = [known.messages[place] for place in kept]
+            examples = Examples.of(turns, known.vectors[kept], [labels[place] for place in kept])
+            self._fitted = with_examples(self.fitted, examples)
+            return len(known) - len(examples)
+
+    def refit(self) -> IntentClassifier:
+        """Choose, learn and calibrate again from the examples that are known now."""
+        with self._writing:
+            state = self.fitted
+            self._fitted = fit(state.examples, self._options(), state.held_out, state.outside)
+        return self
+
+    def answer(self, messages: Sequence[Message], *, examples: int = 3) -> list[Answer]:
+        """What to do with each message: accept, ask between two, or out of scope; with its nearest examples."""
+        state = self.fitted
+        return answer_vectors(state, self._embed([turns_of(message) for message in messages]), examples)
+
+    def predict(self, X: Sequence[Message]) -> npt.NDArray[np.object_]:  # noqa: N803
+        """The intent of each message, or `out_of_scope`; with several labels, a tuple of them that may be empty.
+
+        A message that `answer` would ask about gets its likeliest intent.
+        """
+        found = np.empty(len(X), object)
+        for place, answer in enumerate(self.answer(X, examples=0)):
+            likeliest = (answer.candidates[0].intent,) if answer.decision == "ask" else ()
+            chosen = answer.intents or likeliest
+            found[place] = chosen if self.multi_label else (chosen[0] if chosen else OUT_OF_SCOPE)
+        return found
+
+    def predict_proba(self, X: Sequence[Message]) -> npt.NDArray[np.float64]:  # noqa: N803
+        """Calibrated probabilities of the intents (columns as `classes_`), given that a message is in scope."""
+        state = self.fitted
+        vectors = self._embed([turns_of(message) for message in X])
+        blocks = [vectors[start : start + AT_A_TIME] for start in range(0, len(vectors), AT_A_TIME)]
+        rows = [state.probabilities(block, block @ state.examples.vectors.T) for block in blocks]
+        return np.vstack(rows) if rows else np.zeros((0, len(state.examples.intents)))
+
+    def score(self, X: Sequence[Message], y: Labels, sample_weight: Any = None) -> float:  # noqa: N803
+        """The share of messages answered right, `out_of_scope` being right for those; with several labels, micro F1."""
+        from turnloom.intents.evaluation import micro_f1
+
+        truth, said = label_sets(y), self.predict(X)
+        if self.multi_label:
+            return micro_f1(truth, list(said))
+        right = [
+            (name,) == names or (name == OUT_OF_SCOPE and not names) for name, names in zip(said, truth, strict=True)
+        ]
+        return float(np.average(right, weights=sample_weight))
+
+    def suggest_labels(self, messages: Sequence[Message], count: int = 10) -> list[Suggestion]:
+        """Which of these messages to label next: unclear ones, and no two alike."""
+        turns = [turns_of(message) for message in messages]
+        return suggest(self.fitted, turns, self._embed(turns), count)
+
+    def discover(self, messages: Sequence[Message], *, min_size: int = 5, typical: int = 3) -> list[Cluster]:
+        """Groups among the messages that fit no intent, the largest first: what may be missing.
+
+        Args:
+            messages: New messages; those in scope are left aside.
+            min_size: Smaller groups are not reported.
+            typical: How many typical members stand for a group.
+        """
+        turns = [turns_of(message) for message in messages]
+        return discover_clusters(self.fitted, turns, self._embed(turns), min_size, typical)
+
+    def save(self, folder: str | Path) -> None:
+        """Write it as JSON and safetensors; the encoder is not in there, but what identifies it is."""
+        given = self.encoder if isinstance(self.encoder, (str, Path)) else None
+        write_fitted(self.fitted, Path(folder), self.model, given)
+
+    @classmethod
+    def load(cls, folder: str | Path, encoder: Any = None) -> IntentClassifier:
+        """Read a saved classifier.
+
+        Args:
+            folder: Where it was saved.
+            encoder: The model it was made with; the folder that it was made from if not given.
+
+        Raises:
+            TurnloomError: If the encoder is another one: its vectors would mean something else.
+        """
+        state, saved = read_fitted(Path(folder))
+        source = encoder if encoder is not None else saved.model
+        if source is None:
+            raise TurnloomError(f"{folder} does not say where its model is", "name the model's folder")
+        options = {name: getattr(state.options, name) for name in Options.__dataclass_fields__}
+        classifier = cls(source, **options)
+        saved.check(classifier.model, Path(folder))
+        classifier._fitted = state
+        return classifier

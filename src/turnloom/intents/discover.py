@@ -1,0 +1,171 @@
+"""What is missing: groups among the messages that fit no intent, named by typical members."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from turnloom.intents.choose import drawn
+from turnloom.intents.examples import Examples, Turns
+from turnloom.intents.fitted import Fitted
+from turnloom.intents.scope import familiarity
+from turnloom.runtime.protocols import Vectors
+from turnloom.runtime.vectors import unit_rows
+
+__all__ = ["Cluster", "discover_clusters", "group_messages", "known_cut"]
+
+Places = npt.NDArray[np.int64]
+MOST_TOGETHER, MOST_KNOWN = 5_000, 1_500
+"""Messages that are grouped pairwise: time and memory grow with the square. Others join the nearest group."""
+CUTS = 60
+BLOCK = 1_024
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Messages that belong together and fit no intent.
+
+    Attributes:
+        name: The most typical member.
+        words: What is said here more than elsewhere.
+        typical: The most typical members, the first is the name.
+        size: How many there are.
+        cohesion: The mean similarity to the group's centre.
+        places: Where they stood among the messages.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    typical: tuple[str, ...]
+    size: int
+    cohesion: float
+    places: tuple[int, ...]
+
+
+def _tree(vectors: Vectors) -> npt.NDArray[np.float64]:
+    """Groups merged by mean similarity, step by step."""
+    from scipy.cluster.hierarchy import linkage
+
+    first, second = np.triu_indices(len(vectors), 1)
+    distances = np.clip(1 - (vectors @ vectors.T)[first, second].astype(np.float64), 0, None)
+    return np.asarray(linkage(distances, "average"))
+
+
+def known_cut(examples: Examples) -> float | None:
+    """The distance at which grouping the examples blindly comes closest to their intents; None if there are too few.
+
+    New groups are cut there: as fine as the intents that the user has made.
+    """
+    from scipy.cluster.hierarchy import fcluster
+    from sklearn.metrics import adjusted_rand_score
+
+    known = examples.take(drawn(len(examples), MOST_KNOWN))
+    if (known.counts > 1).sum() < 2:
+        return None
+    truth = np.argmax(known.member, axis=1)
+    tree = _tree(known.vectors)
+    cuts = np.quantile(tree[:, 2], np.linspace(0, 1, CUTS))
+    return float(max(cuts, key=lambda cut: adjusted_rand_score(truth, fcluster(tree, cut, "distance"))))
+
+
+def _group(vectors: Vectors, cut: float) -> Places:
+    """A group for each vector; -1 for one that joins none."""
+    from scipy.cluster.hierarchy import fcluster
+
+    if len(vectors) < 2:
+        return np.zeros(len(vectors), np.int64)
+    together = drawn(len(vectors), MOST_TOGETHER)
+    found = np.full(len(vectors), -1)
+    found[together] = fcluster(_tree(vectors[together]), cut, "distance") - 1
+    others = np.flatnonzero(found < 0)
+    if len(others):
+        centres = unit_rows(np.stack([vectors[found == group].mean(axis=0) for group in range(found.max() + 1)]))
+        near = vectors[others] @ centres.T
+        found[others] = np.where(near.max(axis=1) >= 1 - cut, near.argmax(axis=1), -1)
+    return found
+
+
+def _words(texts: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    """For each group, the three words that it has more than others (TF-IDF over groups)."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    try:
+        vectorizer = TfidfVectorizer(stop_words="english", sublinear_tf=True)
+        weights = vectorizer.fit_transform([" ".join(group) for group in texts])
+    except ValueError:  # Stop words only, or another script without word boundaries.
+        return [() for _ in texts]
+    names = vectorizer.get_feature_names_out()
+    found = []
+    for row in weights.toarray():
+        best = np.argsort(-row, kind="stable")[:3]
+        found.append(tuple(str(names[place]) for place in best if row[place] > 0))
+    return found
+
+
+def _outside(fitted: Fitted, vectors: Vectors) -> Places:
+    blocks = [vectors[start : start + BLOCK] for start in range(0, len(vectors), BLOCK)]
+    known = fitted.examples
+    scores = [familiarity(block, block @ known.vectors.T, known) for block in blocks]
+    return np.flatnonzero(np.concatenate(scores) < fitted.scope.threshold) if scores else np.zeros(0, np.int64)
+
+
+def discover_clusters(
+    fitted: Fitted, messages: Sequence[Turns], vectors: Vectors, min_size: int, typical: int
+) -> list[Cluster]:
+    """Groups among the messages that fit no intent, the largest first."""
+    places = _outside(fitted, vectors)
+    cut = known_cut(fitted.examples)
+    groups = _group(vectors[places], 1 - fitted.scope.threshold if cut is None else cut)
+    return _clusters(messages, vectors, places, groups, min_size, typical)
+
+
+def group_messages(
+    messages: Sequence[Turns], vectors: Vectors, *, min_size: int = 5, typical: int = 3
+) -> list[Cluster]:
+    """Groups among messages when no intent is known yet, the largest first.
+
+    Without intents that say how fine groups shall be, they are cut where they are set apart best (silhouette).
+    """
+    unit = unit_rows(vectors)
+    groups = _group(unit, _clearest_cut(unit[drawn(len(unit), MOST_KNOWN)]))
+    return _clusters(messages, unit, np.arange(len(unit)), groups, min_size, typical)
+
+
+def _clearest_cut(vectors: Vectors) -> float:
+    from scipy.cluster.hierarchy import fcluster
+    from sklearn.metrics import silhouette_score
+
+    if len(vectors) < 3:
+        return 0.0
+    tree = _tree(vectors)
+    distances = np.clip(1 - (vectors @ vectors.T).astype(np.float64), 0, None)
+    np.fill_diagonal(distances, 0)
+    scores = {}
+    for cut in np.unique(np.quantile(tree[:, 2], np.linspace(0, 1, CUTS))):
+        groups = fcluster(tree, cut, "distance")
+        if 2 <= groups.max() < len(vectors):
+            scores[float(cut)] = silhouette_score(distances, groups, metric="precomputed")
+    return max(scores, key=lambda cut: scores[cut]) if scores else float(np.median(tree[:, 2]))
+
+
+def _clusters(
+    messages: Sequence[Turns], vectors: Vectors, places: Places, groups: Places, min_size: int, typical: int
+) -> list[Cluster]:
+    """What is to be said about each group that is large enough."""
+    members = [places[groups == group] for group in range(groups.max(initial=-1) + 1)]
+    members = sorted((found for found in members if len(found) >= min_size), key=lambda found: -len(found))
+    if not members:
+        return []
+    words = _words([[messages[place][-1] for place in found] for found in members])
+    clusters = []
+    for found, said in zip(members, words, strict=True):
+        towards = vectors[found] @ unit_rows(vectors[found].mean(axis=0, keepdims=True))[0]
+        order = np.argsort(-towards, kind="stable")
+        best = tuple(dict.fromkeys(messages[found[place]][-1] for place in order))[:typical]
+        clusters.append(
+            Cluster(best[0], said, best, len(found), float(towards.mean()), tuple(int(place) for place in found))
+        )
+    return clusters

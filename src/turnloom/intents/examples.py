@@ -1,0 +1,144 @@
+"""Labelled messages as vectors: what a classifier knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from turnloom.errors import TurnloomError
+from turnloom.runtime.protocols import Encoder, Vectors
+from turnloom.runtime.vectors import unit_rows
+
+__all__ = [
+    "OUT_OF_SCOPE",
+    "OUT_OF_SCOPE_NAMES",
+    "Examples",
+    "Message",
+    "Turns",
+    "embed",
+    "is_out_of_scope",
+    "label_sets",
+    "turns_of",
+]
+
+Message = str | Sequence[str]
+"""A message alone, or the turns of a conversation with the message last."""
+Turns = tuple[str, ...]
+Bools = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.int64]
+
+OUT_OF_SCOPE = "out_of_scope"
+"""What `predict` says of a message that fits no intent."""
+OUT_OF_SCOPE_NAMES = (OUT_OF_SCOPE, "oos", "out-of-scope", "none")
+"""Labels that mean: no intent of ours."""
+
+
+def is_out_of_scope(label: str) -> bool:
+    """Whether a label means that no intent fits."""
+    return label.strip().lower() in OUT_OF_SCOPE_NAMES
+
+
+def turns_of(message: Message) -> Turns:
+    """A message as its turns, the message itself last."""
+    turns = (message,) if isinstance(message, str) else tuple(message) if isinstance(message, Sequence) else ()
+    if not turns or not all(isinstance(turn, str) for turn in turns):
+        raise TurnloomError(f"{message!r} is no message", "give a text, or the turns of a conversation as texts")
+    return turns
+
+
+def label_sets(labels: Sequence[str | Sequence[str]]) -> list[tuple[str, ...]]:
+    """Each message's labels; none if they say that it is out of scope."""
+    sets = [(label,) if isinstance(label, str) else tuple(dict.fromkeys(label)) for label in labels]
+    return [tuple(label for label in each if not is_out_of_scope(label)) for each in sets]
+
+
+def embed(encoder: Encoder, messages: Sequence[Turns], context_turns: int) -> Vectors:
+    """A vector of length one for each message; each distinct text is encoded once.
+
+    With context, half of the vector is the message and half the message with its earlier turns: a similarity is the
+    mean of both, so that neither a telling message nor a telling history is drowned by the other.
+    """
+    if not messages:
+        return np.zeros((0, 1), np.float32)
+    views = [[turns[-1] for turns in messages]]
+    if context_turns:
+        views.append([encoder.format_context(turns[-context_turns - 1 :]) for turns in messages])
+    texts = list(dict.fromkeys(text for view in views for text in view))
+    number = {text: place for place, text in enumerate(texts)}
+    vectors = unit_rows(encoder.encode(texts))
+    sides = np.hstack([vectors[[number[text] for text in view]] for view in views])
+    return np.asarray(sides / np.float32(len(views) ** 0.5), np.float32)
+
+
+def alike(turns: Turns) -> Turns:
+    """What turns that count as the same have in common: their words, without case and spacing."""
+    return tuple(" ".join(turn.lower().split()) for turn in turns)
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Messages, their vectors and their intents; never changed, only replaced.
+
+    Attributes:
+        messages: The turns of each.
+        vectors: Of length one, a row a message.
+        intents: The names, sorted.
+        member: Which message (row) has which intent (column).
+    """
+
+    messages: tuple[Turns, ...]
+    vectors: Vectors
+    intents: tuple[str, ...]
+    member: Bools
+
+    @classmethod
+    def of(cls, messages: Sequence[Turns], vectors: Vectors, labels: Sequence[tuple[str, ...]]) -> Examples:
+        """Copies of a message under the same labels count once: left out, they would find themselves."""
+        kept: dict[tuple[Turns, tuple[str, ...]], int] = {}
+        for place, (turns, names) in enumerate(zip(messages, labels, strict=True)):
+            kept.setdefault((alike(turns), names), place)
+        places = list(kept.values())
+        intents = tuple(sorted({name for names in labels for name in names}))
+        number = {name: column for column, name in enumerate(intents)}
+        member = np.zeros((len(places), len(intents)), bool)
+        for row, place in enumerate(places):
+            member[row, [number[name] for name in labels[place]]] = True
+        return cls(tuple(messages[place] for place in places), vectors[places], intents, member)
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+    @cached_property
+    def counts(self) -> Places:
+        """How many examples each intent has."""
+        return np.asarray(self.member.sum(axis=0), np.int64)
+
+    @cached_property
+    def sums(self) -> Vectors:
+        """The sum of each intent's vectors."""
+        return np.asarray(self.member.T.astype(np.float32) @ self.vectors, np.float32)
+
+    @cached_property
+    def by_intent(self) -> Places:
+        """The places of all examples, intent after intent; one with two intents comes twice."""
+        return np.asarray(np.nonzero(self.member.T)[1], np.int64)
+
+    @cached_property
+    def starts(self) -> Places:
+        """Where each intent begins in `by_intent`."""
+        return np.concatenate([[0], np.cumsum(self.counts)[:-1]]).astype(np.int64)
+
+    def labels(self) -> list[tuple[str, ...]]:
+        """Each message's intents."""
+        return [tuple(self.intents[column] for column in np.flatnonzero(row)) for row in self.member]
+
+    def take(self, places: npt.NDArray[np.integer] | Bools) -> Examples:
+        """Some of the messages, with all intents, even those that lose their last example."""
+        chosen = np.arange(len(self))[places]
+        return Examples(
+            tuple(self.messages[place] for place in chosen), self.vectors[chosen], self.intents, self.member[chosen]
+        )

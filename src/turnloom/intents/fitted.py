@@ -1,0 +1,169 @@
+"""What a fitted classifier knows: one immutable value, so that a service can swap it while others read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from turnloom.errors import TurnloomError
+from turnloom.intents.calibration import Calibration, best_threshold, fit_calibration, probabilities, usual_slope
+from turnloom.intents.choose import CALIBRATED_ON, Choice, choose, drawn
+from turnloom.intents.examples import Examples, Turns
+from turnloom.intents.head import Head, fit_head
+from turnloom.intents.scope import Scope, Source, familiarity, fit_scope, left_out_familiarity
+from turnloom.intents.scores import nearest_scores, prototype_scores, scores_as_if_new
+from turnloom.runtime.protocols import Vectors
+
+__all__ = ["Fitted", "Method", "Options", "Unlabelled", "fit", "with_examples"]
+
+Method = Literal["auto", "prototypes", "knn", "logistic"]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user decides; see `IntentClassifier`."""
+
+    method: Method = "auto"
+    multi_label: bool = False
+    context_turns: int = 0
+    false_reject_rate: float = 0.1
+    false_accept_rate: float | None = None
+    accept_at: float = 0.5
+    frequencies: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True)
+class Unlabelled:
+    """Messages that are known to be in scope, or out of it."""
+
+    messages: tuple[Turns, ...] = ()
+    vectors: Vectors = field(default_factory=lambda: np.zeros((0, 1), np.float32))
+
+    def familiarity(self, examples: Examples) -> Floats:
+        """How familiar they are."""
+        return familiarity(self.vectors, self.vectors @ examples.vectors.T, examples)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Everything that answers are made of.
+
+    Attributes:
+        examples: What is known.
+        options: What the user decided.
+        choice: The method, and how well each did in cross-validation.
+        head: Of the logistic method.
+        calibration: From scores (or the head's logits) to logits.
+        label_threshold: With several labels, the least probability of one.
+        scope: From where on a message is in scope.
+        held_out: In-scope messages that the threshold comes from, if given.
+        outside: Out-of-scope messages, if given.
+    """
+
+    examples: Examples
+    options: Options
+    choice: Choice
+    head: Head | None
+    calibration: Calibration
+    label_threshold: float
+    scope: Scope
+    held_out: Unlabelled
+    outside: Unlabelled
+
+    def probabilities(self, vectors: Vectors, similarities: npt.NDArray[np.float32]) -> Floats:
+        """The calibrated probability of each intent, given that the message is in scope."""
+        if self.head is not None:
+            scores = self.head.logits(vectors, self.examples)
+        elif self.choice.neighbours is None:
+            scores = prototype_scores(vectors, self.examples)
+        else:
+            scores = nearest_scores(similarities, self.examples, self.choice.neighbours)
+        return probabilities(self.calibration.apply(scores), self.options.multi_label)
+
+
+def _weights(examples: Examples, frequencies: Mapping[str, float] | None) -> Floats:
+    """How much each example counts, one on average: alike, or so that its intents count as often as they occur."""
+    if frequencies is None:
+        return np.ones(len(examples))
+    known = [float(frequencies[name]) for name in examples.intents if name in frequencies]
+    if not sum(known) > 0 or min(known) < 0:
+        raise TurnloomError("frequencies say of no intent that it occurs", "name the intents and how often they occur")
+    usual = sum(known) / len(known)  # For intents that were added later.
+    shares = np.array([float(frequencies.get(name, usual)) for name in examples.intents])
+    weights = examples.member @ (shares / np.maximum(examples.counts, 1))
+    return np.asarray(weights * len(weights) / weights.sum(), np.float64)
+
+
+def _calibrated(examples: Examples, choice: Choice, options: Options, head: Head | None) -> tuple[Calibration, float]:
+    """The calibration and the label threshold from scores of examples that the scoring had not seen."""
+    scores: npt.NDArray[np.floating]
+    if head is not None and choice.held_out is not None:
+        places, scores, usual = choice.held_out.places, choice.held_out.scores, 1.0
+    elif head is not None:  # Nothing could be held out: every intent has one example.
+        return Calibration(), 0.5
+    else:
+        places = drawn(len(examples), CALIBRATED_ON)
+        scores = scores_as_if_new(examples, places, choice.neighbours)
+        usual = usual_slope(scores, examples.member[places])
+    member = examples.member[places]
+    weights = _weights(examples, options.frequencies)[places]
+    calibration = fit_calibration(scores, member, options.multi_label, usual, weights)
+    if not options.multi_label or not np.isfinite(scores).any():
+        return calibration, 0.5
+    known = np.where(np.isfinite(scores), probabilities(calibration.apply(np.nan_to_num(scores)), True), np.nan)
+    return calibration, best_threshold(known, member)[0]
+
+
+def fit(examples: Examples, options: Options, held_out: Unlabelled, outside: Unlabelled) -> Fitted:
+    """Choose the method, learn its head, calibrate it, and set the threshold."""
+    choice = choose(examples, options.method, options.multi_label)
+    head = fit_head(examples, options.multi_label) if choice.method == "logistic" else None
+    calibration, label_threshold = _calibrated(examples, choice, options, head)
+    scope = _scope(examples, options, held_out, outside)
+    return Fitted(examples, options, choice, head, calibration, label_threshold, scope, held_out, outside)
+
+
+def _scope(examples: Examples, options: Options, held_out: Unlabelled, outside: Unlabelled) -> Scope:
+    source: Source
+    if held_out.messages:
+        in_scope, source = held_out.familiarity(examples), "held-out messages"
+        weights = np.ones(len(in_scope))
+    else:
+        places = drawn(len(examples), CALIBRATED_ON)
+        counts = _weights(examples, options.frequencies)[places]
+        in_scope, weights, met = left_out_familiarity(examples, places, counts)
+        source = "left-out examples" if met else "single examples"
+    return fit_scope(
+        in_scope,
+        weights,
+        source,
+        false_reject_rate=options.false_reject_rate,
+        false_accept_rate=options.false_accept_rate,
+        outside=outside.familiarity(examples) if outside.messages else None,
+    )
+
+
+def with_examples(fitted: Fitted, examples: Examples) -> Fitted:
+    """The same classifier with other examples, nothing trained anew.
+
+    Prototypes, neighbours, thresholds and (without a head) calibration follow the examples; a head keeps what it has
+    learned, and judges new intents by their prototypes.
+    """
+    head = fitted.head and fitted.head.for_intents(fitted.examples.intents, examples.intents)
+    calibration, label_threshold = fitted.calibration, fitted.label_threshold
+    if head is None:
+        calibration, label_threshold = _calibrated(examples, fitted.choice, fitted.options, None)
+    scope = _scope(examples, fitted.options, fitted.held_out, fitted.outside)
+    return replace(
+        fitted,
+        examples=examples,
+        head=head,
+        calibration=calibration,
+        label_threshold=label_threshold,
+        scope=scope,
+    )

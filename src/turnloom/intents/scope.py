@@ -1,0 +1,138 @@
+"""Whether a message fits any intent at all: how familiar it is, and from where on it counts as in scope.
+
+A message's familiarity is its best similarity to an intent: half to the prototype, half to the nearest example. The
+threshold comes from the examples, each left out of its own intents, so no out-of-scope message is needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from turnloom.intents.calibration import weighted_quantile
+from turnloom.intents.examples import Examples
+from turnloom.intents.scores import nearest_scores, own_similarities, prototype_scores, scores_as_if_new
+from turnloom.runtime.protocols import Vectors
+
+__all__ = ["Rate", "Scope", "familiarity", "fit_scope", "left_out_familiarity"]
+
+Floats = npt.NDArray[np.float64]
+Places = npt.NDArray[np.int64]
+Source = Literal["held-out messages", "left-out examples", "single examples"]
+GRID = 201
+"""Quantiles of in-scope familiarity that are kept."""
+BORROWED = 8
+"""Similarities that stand for those to the missing second example of an intent with one."""
+SINGLE_FACTOR = 2.0
+"""With one example of every intent, only the similarity to other intents is known. A message that is far from all other
+intents is taken to be far from its own example, too, half of the time."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share of messages, with its 95 % interval over which messages were there to estimate it."""
+
+    rate: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, rate: float, count: float) -> Rate:
+        """The interval of a share among so many messages."""
+        from scipy.stats import beta
+
+        hits = rate * count
+        low = float(beta.ppf(0.025, hits, count - hits + 1)) if hits > 0 else 0.0
+        high = float(beta.ppf(0.975, hits + 1, count - hits)) if hits < count else 1.0
+        return cls(rate, low, high)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """From where on a message is in scope.
+
+    Attributes:
+        threshold: The least familiarity.
+        false_reject: The share of in-scope messages that is expected below it.
+        false_accept: The share of out-of-scope messages that is expected above it; None without such examples.
+        source: What `false_reject` was estimated from; for single examples it is a guess, not a measurement.
+        quantiles: Familiarity of in-scope messages at equal steps from the least to the most.
+    """
+
+    threshold: float
+    false_reject: Rate
+    false_accept: Rate | None
+    source: Source
+    quantiles: tuple[float, ...]
+
+    def rank(self, scores: Floats) -> Floats:
+        """The share of in-scope messages that are less familiar."""
+        grid = np.asarray(self.quantiles)
+        return np.asarray(np.interp(scores, grid, np.linspace(0, 1, len(grid))), np.float64)
+
+
+def _mix(prototypes: npt.NDArray[np.float32], nearest: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    return np.asarray((prototypes + nearest) / 2, np.float32)
+
+
+def familiarity(vectors: Vectors, similarities: npt.NDArray[np.float32], examples: Examples) -> Floats:
+    """The best similarity of new messages to an intent, given those to every example."""
+    both = _mix(prototype_scores(vectors, examples), nearest_scores(similarities, examples, 1))
+    return np.asarray(both.max(axis=1), np.float64)
+
+
+def left_out_familiarity(examples: Examples, places: Places, weights: Floats) -> tuple[Floats, Floats, bool]:
+    """Familiarity of examples as if they were new, their weights, and whether any met another example of its intent.
+
+    The only example of an intent cannot be left out. Similarities between two examples of other intents stand for the
+    one that is missing, `BORROWED` of them, each with a part of its weight; if there are none either, only what it has
+    in common with other intents is left.
+    """
+    member = examples.member[places]
+    scores = _mix(scores_as_if_new(examples, places, None), scores_as_if_new(examples, places, 1))
+    single = member & (examples.counts == 1)
+    alone = single.any(axis=1)
+    best = np.where(single, -np.inf, scores).max(axis=1).astype(np.float64)
+    pairs, _ = own_similarities(examples, places)
+    if not alone.any() or not len(pairs):
+        return best, weights, not alone.all()
+    missing = np.quantile(pairs, (np.arange(BORROWED) + 0.5) / BORROWED)
+    filled = np.maximum(best[alone][:, None], missing[None])
+    shared = np.repeat(weights[alone] / BORROWED, BORROWED)
+    return np.concatenate([best[~alone], filled.ravel()]), np.concatenate([weights[~alone], shared]), True
+
+
+def fit_scope(
+    in_scope: Floats,
+    weights: Floats,
+    source: Source,
+    *,
+    false_reject_rate: float,
+    false_accept_rate: float | None,
+    outside: Floats | None,
+) -> Scope:
+    """The threshold for a rate.
+
+    Args:
+        in_scope: Familiarity of in-scope messages, as if new.
+        weights: How much each counts.
+        source: Where they come from.
+        false_reject_rate: The share of in-scope messages to lose.
+        false_accept_rate: The share of out-of-scope messages to let in; decides instead of the other if given.
+        outside: Familiarity of out-of-scope messages.
+    """
+    factor = SINGLE_FACTOR if source == "single examples" else 1.0
+    if false_accept_rate is not None and outside is not None:
+        # The expected share of new ones above the j-th highest of n is j/(n+1); no less than 1/(n+1) can be had.
+        place = max(int(false_accept_rate * (len(outside) + 1)), 1)
+        threshold = float(np.nextafter(np.sort(outside)[-place], 2))
+    else:
+        threshold = weighted_quantile(in_scope, weights, min(factor * false_reject_rate, 1.0))
+    effective = float(weights.sum() ** 2 / (weights**2).sum())
+    rejected = float(weights[in_scope < threshold].sum() / weights.sum()) / factor
+    accepted = None if outside is None else Rate.of(float((outside >= threshold).mean()), len(outside))
+    grid = [weighted_quantile(in_scope, weights, share) for share in np.linspace(0, 1, GRID)]
+    return Scope(threshold, Rate.of(rejected, effective), accepted, source, tuple(grid))

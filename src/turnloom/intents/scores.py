@@ -1,0 +1,199 @@
+"""How well each intent fits a message, by similarity; and the same for an example, had it not been given.
+
+`class_scores` is for new messages. `left_out_scores` is for the examples themselves: each is scored as if it had never
+been an example, its intents' prototypes and neighbours made anew without it. What a new message would get can only be
+learned from that; `scores_as_if_new` also makes up for the one example that each of them lacks.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from turnloom.intents.examples import Examples
+from turnloom.runtime.protocols import Vectors
+
+__all__ = [
+    "class_scores",
+    "left_out_scores",
+    "left_out_similarities",
+    "nearest_scores",
+    "own_similarities",
+    "prototype_scores",
+    "scores_as_if_new",
+]
+
+Floats = npt.NDArray[np.float32]
+Places = npt.NDArray[np.int64]
+NOTHING = np.float32(-2.0)
+"""Below every cosine: an intent without examples fits nothing."""
+
+
+def prototype_scores(vectors: Vectors, examples: Examples) -> Floats:
+    """The cosine to each intent's mean vector."""
+    lengths = np.linalg.norm(examples.sums, axis=1)
+    scores = vectors @ (examples.sums / np.where(lengths > 0, lengths, 1)[:, None]).T
+    return np.asarray(np.where(examples.counts > 0, scores, NOTHING), np.float32)
+
+
+def nearest_scores(similarities: Floats, examples: Examples, neighbours: int) -> Floats:
+    """The mean similarity to the nearest examples of each intent; to all of them if it has fewer.
+
+    Args:
+        similarities: To every example; `-inf` for one that is left out.
+        examples: What is known.
+        neighbours: How many are looked at.
+    """
+    scores = np.full((len(similarities), len(examples.intents)), NOTHING, np.float32)
+    known = np.flatnonzero(examples.counts)
+    if neighbours == 1:
+        columns = similarities[:, examples.by_intent]
+        scores[:, known] = np.maximum(np.maximum.reduceat(columns, examples.starts[known], axis=1), NOTHING)
+        return scores
+    for column in known:
+        start = examples.starts[column]
+        own = similarities[:, examples.by_intent[start : start + examples.counts[column]]]
+        if own.shape[1] > neighbours:
+            own = np.partition(own, own.shape[1] - neighbours, axis=1)[:, -neighbours:]
+        there = np.isfinite(own)
+        total = np.where(there, own, 0).sum(axis=1)
+        scores[:, column] = np.where(there.any(axis=1), total / np.maximum(there.sum(axis=1), 1), NOTHING)
+    return scores
+
+
+def class_scores(vectors: Vectors, examples: Examples, neighbours: int | None) -> Floats:
+    """The score of each intent for new messages: by prototypes, or by so many neighbours."""
+    if neighbours is None:
+        return prototype_scores(vectors, examples)
+    return nearest_scores(vectors @ examples.vectors.T, examples, neighbours)
+
+
+def left_out_similarities(examples: Examples, places: Places) -> Floats:
+    """Similarities of some examples to all, `-inf` to themselves."""
+    similarities = examples.vectors[places] @ examples.vectors.T
+    similarities[np.arange(len(places)), places] = -np.inf
+    return np.asarray(similarities, np.float32)
+
+
+def left_out_scores(examples: Examples, places: Places, neighbours: int | None) -> Floats:
+    """The score of each intent for some examples, each left out of its own intents; NaN where nothing else is left."""
+    member = examples.member[places]
+    alone = member & (examples.counts == 1)
+    if neighbours is not None:
+        scores = nearest_scores(left_out_similarities(examples, places), examples, neighbours)
+        return np.asarray(np.where(alone, np.nan, scores), np.float32)
+    vectors = examples.vectors[places]
+    towards, squared = _without(examples, vectors)
+    without = towards / np.sqrt(np.maximum(squared, 1e-12))
+    return np.asarray(
+        np.where(alone, np.nan, np.where(member, without, prototype_scores(vectors, examples))), np.float32
+    )
+
+
+def _without(examples: Examples, vectors: Vectors) -> tuple[Floats, Floats]:
+    """Products of examples with each intent's sum without them, and the squared length of that sum."""
+    towards = vectors @ examples.sums.T
+    return towards - 1, (examples.sums**2).sum(axis=1) - 2 * towards + 1
+
+
+def scores_as_if_new(examples: Examples, places: Places, neighbours: int | None) -> Floats:
+    """Left-out scores as new messages would have them, met by all n examples of their intent and not by n-1.
+
+    With few examples that matters: a prototype of more examples is closer, and so is the nearest of more; and both vary
+    less from message to message.
+
+    For prototypes: the mean similarity does not depend on the number m of examples, the length of their mean does, as
+    sqrt(1/m + (1 - 1/m) b), with b the mean similarity among them. For the nearest: what one more draw adds to the best
+    of n-1 normal ones is expected; for the mean of several near ones the same, as an upper bound of little effect.
+    """
+    member = examples.member[places]
+    plain = left_out_scores(examples, places, neighbours)
+    spread = _own_spread(examples, places)
+    counts = np.maximum(examples.counts, 2).astype(np.float64)
+    rest = counts - 1
+    if neighbours is not None:
+        more = np.sqrt(spread.within) * (_expected_best(counts) - _expected_best(rest))
+        new = plain + more / neighbours
+    else:
+        towards, squared = _without(examples, examples.vectors[places])
+        among = (squared / rest**2 - 1 / rest) / np.maximum(1 - 1 / rest, 1e-9)
+        among = np.where(rest > 1, among, _inner_similarity(examples))
+        new = towards / rest / np.sqrt(np.maximum(1 / counts + (1 - 1 / counts) * among, 1e-6))
+    own = member & np.isfinite(plain)
+    new = _drawn_together(new, own, counts, spread, 1.0 if neighbours is None else 0.5)
+    return np.asarray(np.where(own, np.minimum(new, 1), plain), np.float32)
+
+
+def _drawn_together(
+    scores: npt.NDArray[np.floating],
+    own: npt.NDArray[np.bool_],
+    counts: npt.NDArray[np.float64],
+    spread: _Spread,
+    power: float,
+) -> npt.NDArray[np.float64]:
+    """Own scores moved towards their mean as the variance falls with one more example.
+
+    The variance over messages is that between them plus that of single similarities over m**power: power 1 for a mean
+    of m, about 1/2 for the best of m normal ones.
+    """
+    now, before = (spread.between + spread.within / size**power for size in (counts, counts - 1))
+    factors = np.sqrt(now / np.maximum(before, 1e-12))
+    found = np.array(scores, np.float64)
+    for size in np.unique(counts):
+        alike = own & (counts == size)
+        if alike.any():
+            middle = scores[alike].mean()
+            found[alike] = middle + factors[counts == size][0] * (scores[alike] - middle)
+    return found
+
+
+def _inner_similarity(examples: Examples) -> float:
+    """The mean similarity between two examples of an intent."""
+    several = examples.counts > 1
+    counts = examples.counts[several].astype(np.float64)
+    squared = (examples.sums[several] ** 2).sum(axis=1)
+    return float(((squared - counts) / (counts * (counts - 1))).mean()) if several.any() else 0.0
+
+
+def own_similarities(examples: Examples, places: Places) -> tuple[Floats, Places]:
+    """The similarities of each example to the others of its first intent, one after the other; and how many it has."""
+    columns = examples.member[places].argmax(axis=1)
+    sizes = examples.counts[columns]
+    rows = np.repeat(np.arange(len(places)), sizes)
+    within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    others = examples.by_intent[np.repeat(examples.starts[columns], sizes) + within]
+    own = left_out_similarities(examples, places)[rows, others]
+    there = np.isfinite(own)
+    return np.asarray(own[there], np.float32), np.bincount(rows[there], minlength=len(places))
+
+
+class _Spread(NamedTuple):
+    """Variance of similarities to examples of one's own intent: between messages, and within one message."""
+
+    between: float
+    within: float
+
+
+def _own_spread(examples: Examples, places: Places) -> _Spread:
+    values, sizes = own_similarities(examples, places)
+    if not len(values):
+        return _Spread(0.0, 0.0)
+    total = float(values.var())
+    # With two examples an intent only the total is seen: half of it is taken to lie between messages.
+    within = total / 2
+    several = sizes > 1
+    if several.any():
+        rows = np.repeat(np.arange(len(sizes)), sizes)
+        means = np.bincount(rows, values, len(sizes)) / np.maximum(sizes, 1)
+        squares = np.bincount(rows, (values - means[rows]) ** 2, len(sizes))
+        within = min(float((squares[several] / (sizes[several] - 1)).mean()), total)
+    return _Spread(total - within, within)
+
+
+def _expected_best(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The expected best of so many standard normal draws (Blom's approximation)."""
+    from scipy.special import ndtri
+
+    return np.asarray(ndtri((counts - 0.375) / (counts + 0.25)), np.float64)

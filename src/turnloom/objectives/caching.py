@@ -1,0 +1,95 @@
+"""Large batches in little memory: mini-batches whose activations are made again when the backward pass needs them.
+
+This gives the gradient of gradient caching (Gao et al., 2021, https://arxiv.org/abs/2101.06983), to the last bit of
+dropout, as plain checkpointing: one backward pass in which each mini-batch runs forward a second time. So gradient
+accumulation, gradient scaling and data-parallel training need nothing special.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.checkpoint import checkpoint
+
+from turnloom.errors import TurnloomError
+
+__all__ = ["Features", "bare_model", "in_mini_batches", "sentence_vectors"]
+
+Features = dict[str, Any]
+"""One column of a batch as a trainer passes it: `input_ids`, `attention_mask` and what else the model reads."""
+
+
+def bare_model(model: nn.Module) -> Any:
+    """The model without its data-parallel wrapper."""
+    return model.module if isinstance(model, DistributedDataParallel) else model
+
+
+BY_LENGTH = 16
+"""Rows that are encoded together on a CPU: the fewer, the less of them is padding and the more of them a core's cache
+holds."""
+BY_LENGTH_BF16 = 32
+"""The same in bfloat16, whose instructions multiply whole tiles of rows; fewer were not tried."""
+
+
+def _rows(features: Features, places: Tensor) -> Features:
+    """Some rows, without the columns on the right in which they all are padded."""
+    mask = features["attention_mask"]
+    used = mask[places].any(dim=0).nonzero()
+    width = int(used[-1]) + 1 if len(used) else 1
+
+    def cut(value: Any) -> Any:
+        if not isinstance(value, Tensor) or value.ndim == 0:
+            return value
+        # A copy, because a module may write into its inputs, and the second pass must start from the same ones.
+        return value[places, :width] if value.shape[:2] == mask.shape else value[places]
+
+    return {name: cut(value) for name, value in features.items()}
+
+
+def in_mini_batches(
+    model: nn.Module,
+    features: Features,
+    step: Callable[[Any, Features], Tensor],
+    size: int | None,
+    by_length: int | None = None,
+) -> Tensor:
+    """What `step(model, features)` gives for all rows, with the activations of at most `size` of them in memory.
+
+    Args:
+        model: The encoder, perhaps wrapped for data-parallel training.
+        features: One column of a batch.
+        step: Gives one row of output for each row of input.
+        size: Rows in a mini-batch; none for all activations kept.
+        by_length: Rows that run together on a CPU if all activations are kept; none for what its precision asks for.
+    """
+    mask = features.get("attention_mask")
+    if size is None and (mask is None or mask.device.type != "cpu"):
+        return step(model, dict(features))
+    if mask is None:
+        raise TurnloomError(
+            "mini-batches need padded inputs", "turn off unpadding in the model, or leave mini_batch_size out"
+        )
+    # Long rows with long ones: on a processor without thousands of cores, padding costs as much as words.
+    order = mask.sum(dim=1).argsort(stable=True)
+    outputs = []
+    together = size or by_length or (BY_LENGTH_BF16 if torch.is_autocast_enabled("cpu") else BY_LENGTH)
+    for number, places in enumerate(order.split(together)):
+        # The wrapper prepares its reduction of gradients in the forward pass: once, and never within the backward pass.
+        models = iter([model] if number == 0 else [])
+
+        def run(features: Features, places: Tensor = places, models: Any = models) -> Tensor:
+            return step(next(models, bare_model(model)), _rows(features, places))
+
+        # Weights that autocast has cast once would sum the gradients of all mini-batches in its low precision.
+        torch.clear_autocast_cache()
+        outputs.append(run(features) if size is None else checkpoint(run, features, use_reentrant=False))
+    return torch.cat(outputs)[order.argsort()]
+
+
+def sentence_vectors(model: nn.Module, features: Features, size: int | None) -> Tensor:
+    """The encoder's vectors of a column of texts, with the activations of at most `size` of them in memory."""
+    return in_mini_batches(model, features, lambda part, rows: part(rows)["sentence_embedding"], size)

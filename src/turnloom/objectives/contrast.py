@@ -1,0 +1,221 @@
+"""What all contrastive objectives share: from columns of texts to a loss over anchors, positives and negatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar, Literal, get_args
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from turnloom.errors import TurnloomError
+from turnloom.objectives.caching import Features, in_mini_batches
+from turnloom.objectives.gathering import SharedHead, gather_rows, own_offset, total, world_size
+from turnloom.objectives.heads import ContextReplyHeads, Head, build_head
+from turnloom.objectives.row_terms import Anchors, Weighting, weighted_sum
+from turnloom.objectives.text_keys import text_keys
+
+__all__ = ["Contrast", "Form", "Mask", "Similarity", "check_choice"]
+
+Form = Literal["simclr", "symmetric", "forward"]
+Mask = Literal["text", "none"]
+Similarity = Literal["cosine", "dot"]
+
+
+def check_choice(option: str, value: str, choices: Any) -> None:
+    """Say it when an option has a value that it cannot have."""
+    if value not in get_args(choices):
+        raise TurnloomError(f"{option} cannot be {value!r}", f"choose one of {', '.join(get_args(choices))}")
+
+
+class Contrast(nn.Module):
+    """A contrastive loss over columns (context, reply, negatives...); the objectives are settings of it.
+
+    With more than one process, each compares its own anchors with the candidates of all, and the mean of the processes'
+    gradients is the gradient of the whole batch. Similarities are computed in at least 32 bits, whatever autocast says.
+
+    Args:
+        model: The SentenceTransformer to train.
+        temperature: Similarities are divided by it.
+        similarity: "cosine" or "dot".
+        form: Who is an anchor, and what are its negatives. "simclr": both sides are anchors, all other texts of
+            both sides are negatives. "symmetric": both sides are anchors, the other side's texts are negatives.
+            "forward": contexts are anchors, replies are negatives. Columns from the third on are negatives of all
+            contexts.
+        weighting: How negatives are weighted, see `HardNegativeContrast`.
+        head: A module or the name of one between encoder and similarity; trained along.
+        mask: "text" for: a candidate with the text of the anchor or of its positive is no negative. "none" keeps it.
+        weighted: Whether labels are weights of the pairs. The loss is the mean over anchors of weight times term.
+        normalize_weights: Divide by the sum of the weights instead of the number of anchors.
+        gather: Use the texts of all processes as candidates.
+        mini_batch_size: Texts whose activations are in memory at a time; none for all. Costs a second forward pass.
+        row_chunk: Anchors whose similarities are in memory at a time; chosen by the batch when not given.
+    """
+
+    reference: ClassVar[str] = ""
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        temperature: float = 0.05,
+        similarity: Similarity = "cosine",
+        form: Form = "simclr",
+        weighting: Weighting = "none",
+        head: nn.Module | Head | None = None,
+        mask: Mask = "text",
+        weighted: bool = False,
+        normalize_weights: bool = False,
+        gather: bool = True,
+        mini_batch_size: int | None = None,
+        row_chunk: int | None = None,
+    ) -> None:
+        super().__init__()
+        check_choice("form", form, Form)
+        check_choice("similarity", similarity, Similarity)
+        check_choice("weighting", weighting, Weighting)
+        check_choice("mask", mask, Mask)
+        if temperature <= 0:
+            raise TurnloomError(f"the temperature cannot be {temperature}", "give a number above 0, such as 0.05")
+        self.model = model
+        self.head = build_head(head, model)
+        self.temperature = temperature
+        self.similarity = similarity
+        self.form = form
+        self.weighting: Weighting = weighting
+        self.mask = mask
+        self.weighted = weighted
+        self.normalize_weights = normalize_weights
+        self.gather = gather
+        self.mini_batch_size = mini_batch_size
+        self.row_chunk = row_chunk
+        self._shared = SharedHead(self.head) if self.head is not None else None
+
+    def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
+        """The loss of a batch, as a trainer calls it.
+
+        Args:
+            sentence_features: One entry a column: contexts, replies, and perhaps negatives.
+            labels: What `pair_weights` makes weights of.
+        """
+        columns = list(sentence_features)
+        keys = [text_keys(column) for column in columns] if self.mask == "text" else None
+        return self.contrast(self.embed(columns), keys=keys, weights=self.pair_weights(labels))
+
+    def pair_weights(self, labels: Tensor | None) -> Tensor | None:
+        """A weight for each pair, or none."""
+        if not self.weighted:
+            return None
+        if labels is None:
+            raise TurnloomError(f"{type(self).__name__} needs weights", "add a column 'label' to the training data")
+        return labels
+
+    def pooled(self, output: Features) -> Tensor:
+        """The vectors to compare, out of what the model gives."""
+        return output["sentence_embedding"]  # type: ignore[no-any-return]
+
+    def embed(self, columns: Sequence[Features]) -> list[Tensor]:
+        """The vectors of each column, after the head, in mini-batches when asked for."""
+        through = self._head_of_columns()
+
+        def vectors(column: int) -> Tensor:
+            def step(model: Any, features: Features) -> Tensor:
+                return through(self.pooled(model(features)), column)
+
+            return in_mini_batches(self.model, columns[column], step, self.mini_batch_size)
+
+        return [vectors(column) for column in range(len(columns))]
+
+    def through_head(self, vectors: Sequence[Tensor]) -> list[Tensor]:
+        """Vectors of the encoder, one tensor a column, after the head: for who encodes once for several losses."""
+        through = self._head_of_columns()
+        return [through(side, column) for column, side in enumerate(vectors)]
+
+    def _head_of_columns(self) -> Callable[[Tensor, int], Tensor]:
+        """A function of vectors and their column, with the head's gradient shared by all processes."""
+        head = self.head
+        if head is None or self._shared is None:
+            return lambda vectors, _: vectors
+        parameters = self._shared.parameters()
+
+        def through(vectors: Tensor, column: int) -> Tensor:
+            place = (column,) if isinstance(head, ContextReplyHeads) else ()
+            found: Tensor = functional_call(head, parameters, (vectors, *place))
+            return found
+
+        return through
+
+    def contrast(
+        self, vectors: Sequence[Tensor], keys: Sequence[Tensor] | None = None, weights: Tensor | None = None
+    ) -> Tensor:
+        """The loss of vectors.
+
+        Args:
+            vectors: One tensor (pairs, width) a column.
+            keys: 64-bit integers (pairs) a column: a candidate with the key of an anchor or of its positive is no
+                negative.
+            weights: One for each pair.
+        """
+        if len(vectors) < 2:
+            raise TurnloomError("a contrastive loss compares two columns", "give contexts and replies")
+        with torch.autocast(vectors[0].device.type, enabled=False):
+            vectors = [self._scaled(column) for column in vectors]
+            if weights is None:
+                weights = vectors[0].new_ones(len(vectors[0]))
+            weights = weights.to(vectors[0])
+            sides = self._sides(vectors, keys, weights)
+            summed = torch.stack([weighted_sum(side, self.weighting, self.row_chunk) for side in sides]).sum()
+            # Per process, so that the mean over processes is the mean over all anchors, however they are spread.
+            whole = weights.sum() if self.normalize_weights else weights.new_tensor(float(len(weights)))
+            if self.gather:
+                whole = total(whole) / world_size()
+            return summed / (whole * len(sides))
+
+    def _scaled(self, vectors: Tensor) -> Tensor:
+        """Vectors whose dot products are similarities divided by the temperature."""
+        vectors = vectors.to(torch.promote_types(vectors.dtype, torch.float32))
+        if self.similarity == "cosine":
+            vectors = nn.functional.normalize(vectors, dim=1)
+        return vectors * float(self.temperature**-0.5)
+
+    def _sides(self, vectors: Sequence[Tensor], keys: Sequence[Tensor] | None, weights: Tensor) -> list[Anchors]:
+        """The anchors of each side with their candidates: the other side first, then the own one, then negatives."""
+        spread = self.gather and world_size() > 1
+        everywhere = [gather_rows(column) for column in vectors] if spread else list(vectors)
+        keys_everywhere = [gather_rows(column) for column in keys] if spread and keys is not None else keys
+        rows = torch.arange(len(weights), device=weights.device)
+        if spread:
+            rows = rows + own_offset(len(weights), weights.device)
+        sides = []
+        for anchor, positive in ((0, 1), (1, 0))[: 1 if self.form == "forward" else 2]:
+            columns = [positive, anchor] if self.form == "simclr" else [positive]
+            starts = [place * len(everywhere[0]) for place in range(len(columns))]
+            columns += range(2, len(vectors)) if anchor == 0 else ()
+            side_keys = None
+            if keys is not None and keys_everywhere is not None:
+                side_keys = keys[anchor], keys[positive], torch.cat([keys_everywhere[column] for column in columns])
+            candidates = torch.cat([everywhere[column] for column in columns])
+            own = torch.stack([rows + start for start in starts], dim=1)
+            sides.append(Anchors(vectors[anchor], vectors[positive], candidates, own, side_keys, weights))
+        return sides
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """The settings, for the model card."""
+        return {
+            "temperature": self.temperature,
+            "similarity": self.similarity,
+            "form": self.form,
+            "weighting": self.weighting,
+            "head": "none" if self.head is None else type(self.head).__name__,
+            "mask": self.mask,
+            "weighted": self.weighted,
+            "normalize_weights": self.normalize_weights,
+            "gather": self.gather,
+            "mini_batch_size": self.mini_batch_size,
+        }
+
+    @property
+    def citation(self) -> str:
+        """The paper as BibTeX, for the model card."""
+        return self.reference

@@ -1,0 +1,88 @@
+"""DSE: consecutive utterances, with negatives weighted by how hard they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import nn
+
+from turnloom.objectives.contrast import Contrast, Mask
+from turnloom.objectives.heads import Head
+from turnloom.objectives.row_terms import Weighting
+
+__all__ = ["HardNegativeContrast"]
+
+
+class HardNegativeContrast(Contrast):
+    """The loss of DSE (Zhou et al., 2022): NT-Xent over both sides, close negatives weigh more.
+
+    Formula:
+        Equations 1 to 3. With `s_ij = cos(x_i, x_j) / temperature`, the positive's similarity `p`, and `j` over the
+        other 2M - 2 texts of the batch: `a_ij = exp(s_ij) / mean_j exp(s_ij)` and, averaged over 2M anchors,
+
+        - `weighting="outside"`: `-log( e^p / (e^p + sum_j a_ij exp(s_ij)) )`
+        - `weighting="inside"`: `-log( e^p / (e^p + sum_j exp(a_ij s_ij)) )`
+        - `weighting="none"`: `-log( e^p / (e^p + sum_j exp(s_ij)) )`
+
+    Inputs:
+        Columns (utterance, next utterance), or (utterance, next utterance, negative...): further columns are
+        negatives of every first utterance, as for pairs from natural language inference. No labels.
+
+    When to use:
+        For utterances of dialogues without labels; batches of hundreds of pairs, with `mini_batch_size` when memory
+        is short.
+
+    Relations to other losses:
+        `weighting="none"` is `NTXent` with form "simclr". sentence-transformers' `MultipleNegativesRankingLoss` has
+        a hardness too, but adds the similarity, unscaled and without gradient, to the logit of a negative.
+
+    Where it differs:
+        The paper prints the weight inside the exponent (Equation 1), its published code has it outside: the default
+        here. "inside" takes weight 1 for the positive and the mean of Equation 2 over the 2M - 2 negatives. The
+        gradient flows through the weight in both. Neither masks equal texts; here they are no negatives unless
+        `mask="none"`.
+
+    Args:
+        model: The SentenceTransformer to train.
+        weighting: "outside" (published code), "inside" (as printed) or "none".
+        temperature: 0.05 in the paper.
+        head: The paper's "mlp" (d to 128, dropped after training), another of `Head`, a module, or none.
+        mask: Whether equal texts are no negatives ("text") or are ("none").
+        weighted: Whether labels are weights of the pairs.
+        mini_batch_size: Texts whose activations are in memory at a time; none for all.
+        options: Further options of `Contrast`.
+    """
+
+    reference = """
+@inproceedings{zhou-etal-2022-learning,
+    title = "Learning Dialogue Representations from Consecutive Utterances",
+    author = "Zhou, Zhihan and Zhang, Dejiao and Xiao, Wei and Dingwall, Nicholas and Ma, Xiaofei and Arnold, Andrew and Xiang, Bing",
+    booktitle = "Proceedings of NAACL-HLT",
+    year = "2022",
+    pages = "754--768",
+}
+"""  # noqa: E501
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        weighting: Weighting = "outside",
+        temperature: float = 0.05,
+        head: nn.Module | Head | None = "mlp",
+        mask: Mask = "text",
+        weighted: bool = False,
+        mini_batch_size: int | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(
+            model,
+            form="simclr",
+            weighting=weighting,
+            temperature=temperature,
+            head=head,
+            mask=mask,
+            weighted=weighted,
+            mini_batch_size=mini_batch_size,
+            **options,
+        )

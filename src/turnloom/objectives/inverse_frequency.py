@@ -1,0 +1,86 @@
+"""WMDC: pairs of frequent responses weigh less."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor, nn
+
+from turnloom.errors import TurnloomError
+from turnloom.objectives.contrast import Contrast, Mask
+from turnloom.objectives.heads import Head
+
+__all__ = ["InverseFrequencyContrast"]
+
+
+class InverseFrequencyContrast(Contrast):
+    """The loss of WMDC: symmetric NT-Xent times the inverse response frequency.
+
+    Formula:
+        Appendix A, Equations 4 and 5. With `s(c, r) = cos(c, r) / temperature`, the mean over pairs of `IRF_i l_i`:
+
+        - `l_i = -1/2 log( exp s(c_i, r_i) / sum_j exp s(c_i, r_j) )
+          -1/2 log( exp s(r_i, c_i) / sum_j exp s(r_i, c_j) )`
+        - `IRF_i = 1 / (log freq_i + 1)`, with the natural logarithm and the frequency of response i in the training
+          set.
+
+    Inputs:
+        Columns (context, response) and `label`: how often the response occurs in the whole training set, at least 1.
+
+    When to use:
+        With contexts of several turns, where a few polite responses make up much of the data. For window sizes 1 to
+        w give a trainer w data sets and a dictionary with one of these losses for each: every window size has a
+        head of its own.
+
+    Relations to other losses:
+        With all frequencies 1 it is `NTXent` with form "symmetric".
+
+    Where it differs:
+        Equal responses in a batch, which the paper keeps as negatives at a low weight, are no negatives unless
+        `mask="none"`. The paper leaves open whether weights are normalised; they are not.
+
+    Args:
+        model: The SentenceTransformer to train.
+        temperature: 0.05 in the paper.
+        head: The paper's "linear" (d to d, dropped after training), another of `Head`, a module, or none.
+        mask: Whether equal texts are no negatives ("text") or are ("none").
+        mini_batch_size: Texts whose activations are in memory at a time; none for all.
+        options: Further options of `Contrast`.
+    """
+
+    reference = """
+@misc{wmdc,
+    title = "Dialogue Representation Learning: A New Benchmark and Weighted Contrastive Learning Approach",
+    author = "Anonymous",
+    note = "Submission to ACL",
+}
+"""
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        temperature: float = 0.05,
+        head: nn.Module | Head | None = "linear",
+        mask: Mask = "text",
+        mini_batch_size: int | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(
+            model,
+            form="symmetric",
+            temperature=temperature,
+            head=head,
+            mask=mask,
+            weighted=True,
+            mini_batch_size=mini_batch_size,
+            **options,
+        )
+
+    def pair_weights(self, labels: Tensor | None) -> Tensor | None:
+        """The inverse response frequency of each pair."""
+        frequency = super().pair_weights(labels)
+        assert frequency is not None
+        if bool((frequency < 1).any()):
+            raise TurnloomError("a response occurs less than once", "let 'label' hold counts over the training set")
+        return 1 / (frequency.log() + 1)

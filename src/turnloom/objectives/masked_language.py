@@ -1,0 +1,178 @@
+"""Masked language modelling, and telling whether a sentence follows another, on a SentenceTransformer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from turnloom.errors import TurnloomError
+from turnloom.objectives.caching import Features, bare_model, in_mini_batches
+from turnloom.objectives.gathering import SharedHead, total, world_size
+from turnloom.objectives.sentence_pairs import join_pairs
+
+__all__ = ["MaskedLanguage"]
+
+TARGETS = "masked_targets"
+IGNORED = -100
+
+
+class _Heads(nn.Module):
+    """What turns token states into words, and the first token's state into "follows" or not."""
+
+    def __init__(self, width: int, words: int, next_sentence: bool) -> None:
+        super().__init__()
+        self.transform = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.LayerNorm(width))
+        self.bias = nn.Parameter(torch.zeros(words))
+        self.follows = nn.Sequential(nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 2)) if next_sentence else None
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.normal_(module.weight, std=0.02)
+                nn.init.zeros_(module.bias)
+
+    def forward(self, states: Tensor, targets: Tensor, table: Tensor) -> Tensor:
+        """The cross-entropy of each row, summed over its masked tokens, and the logits of "follows" beside it."""
+        rows, places = (targets != IGNORED).nonzero(as_tuple=True)
+        words = nn.functional.linear(self.transform(states[rows, places]), table, self.bias)
+        words = words.to(torch.promote_types(words.dtype, torch.float32))
+        losses = nn.functional.cross_entropy(words, targets[rows, places], reduction="none")
+        found = losses.new_zeros(len(states)).index_add(0, rows, losses)[:, None]
+        return found if self.follows is None else torch.cat([found, self.follows(states[:, 0]).to(found)], dim=1)
+
+
+class MaskedLanguage(nn.Module):
+    """Predict masked words from the encoder's token states (Devlin et al., 2019).
+
+    Formula:
+        The mean over masked tokens of the cross-entropy of the true token under
+        `softmax(E norm(gelu(W h)) + b)`, with the state `h` and the encoder's own word embeddings `E`. 15 % of the
+        tokens are chosen anew for every batch: 80 % of them become the mask token, 10 % another word, 10 % stay.
+        Special tokens, those that mark speakers included, are never chosen. With `next_sentence` the cross-entropy
+        of "the second sentence follows the first" is added; it holds for half of the rows, the others get the
+        second sentence of the next row.
+
+    Inputs:
+        Any number of columns, each by itself; no labels. With `next_sentence` two columns, read as one input.
+
+    When to use:
+        To fit an encoder, a pre-trained or a small random one (`small_transformer`), to the words of a domain; before a
+        contrastive stage, or summed with one (`Sum`), as TOD-BERT does with its contexts.
+
+    Relations to other losses:
+        The masking is that of BERT and of TOD-BERT's Equation 1. It trains no sentence vector.
+
+    Where it differs:
+        Another word is drawn from the ordinary words, never a special token. The layer before the words starts at
+        random: checkpoints for sentence vectors do not have it. Over several processes the mean is taken over the
+        masked tokens of all of them.
+
+    Args:
+        model: The SentenceTransformer to train; its first module is a transformer with a mask token.
+        probability: The part of the tokens that is chosen.
+        columns: The columns to use, all by default.
+        next_sentence: Whether to join two columns and to tell whether the second follows.
+        mini_batch_size: Texts whose activations are in memory at a time; none for all.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        probability: float = 0.15,
+        columns: Sequence[int] | None = None,
+        next_sentence: bool = False,
+        mini_batch_size: int | None = None,
+    ) -> None:
+        super().__init__()
+        tokenizer = model.tokenizer
+        table: Tensor = model[0].auto_model.get_input_embeddings().weight
+        if getattr(tokenizer, "mask_token_id", None) is None:
+            raise TurnloomError(
+                "the model's tokenizer has no mask token", "choose a checkpoint of a masked language model"
+            )
+        self.model = model
+        self.probability = probability
+        self.columns = None if columns is None else tuple(columns)
+        self.next_sentence = next_sentence
+        self.mini_batch_size = mini_batch_size
+        self.heads = _Heads(table.shape[1], table.shape[0], next_sentence).to(device=table.device, dtype=table.dtype)
+        special = torch.zeros(table.shape[0], dtype=torch.bool)
+        special[[number for number in tokenizer.all_special_ids if number < len(special)]] = True
+        self.special: Tensor
+        self.register_buffer("special", special.to(table.device), persistent=False)
+        self.mask_id: int = tokenizer.mask_token_id
+        self._shared = SharedHead(self.heads)
+
+    def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:  # noqa: ARG002
+        """The loss of a batch, as a trainer calls it; labels are not used."""
+        columns = list(sentence_features)
+        if self.columns is not None:
+            columns = [columns[place] for place in self.columns]
+        follows = None
+        if self.next_sentence:
+            joined, follows = self.sentence_pairs(columns)
+            columns = [joined]
+        parameters = self._shared.parameters()
+        corrupted = [self.corrupt(column) for column in columns]
+        found = torch.cat([self._row_losses(column, parameters) for column in corrupted])
+        masked = torch.stack([(column[TARGETS] != IGNORED).sum() for column in corrupted]).sum()
+        loss = found[:, 0].sum() * world_size() / total(masked).clamp(min=1)
+        return loss if follows is None else loss + nn.functional.cross_entropy(found[:, 1:], follows)
+
+    def _row_losses(self, features: Features, parameters: dict[str, Tensor]) -> Tensor:
+        def step(model: Any, features: Features) -> Tensor:
+            targets = features.pop(TARGETS)
+            # Read inside, so that the encoder's word embeddings are trained from both ends.
+            table = bare_model(model)[0].auto_model.get_input_embeddings().weight
+            states = model(features)["token_embeddings"]
+            return functional_call(self.heads, parameters, (states, targets, table))  # type: ignore[no-any-return]
+
+        return in_mini_batches(self.model, features, step, self.mini_batch_size)
+
+    def corrupt(self, features: Features) -> Features:
+        """The same column with some tokens masked, and the true ones of these among its features."""
+        tokens = features["input_ids"]
+        chance = torch.rand(tokens.shape, device=tokens.device)
+        chosen = (chance < self.probability) & ~self.special[tokens] & features["attention_mask"].bool()
+        fate = torch.rand(tokens.shape, device=tokens.device)
+        ordinary = (~self.special).nonzero()[:, 0]
+        other = ordinary[torch.randint(len(ordinary), tokens.shape, device=tokens.device)]
+        changed = torch.where(chosen & (fate < 0.8), self.mask_id, tokens)
+        changed = torch.where(chosen & (fate >= 0.8) & (fate < 0.9), other, changed)
+        return {**features, "input_ids": changed, TARGETS: torch.where(chosen, tokens, IGNORED)}
+
+    def sentence_pairs(self, columns: Sequence[Features]) -> tuple[Features, Tensor]:
+        """Both columns as one input, and whether a row has its own second sentence (1) or the next row's (0)."""
+        if len(columns) != 2:
+            raise TurnloomError("telling whether a sentence follows another needs two columns", "give two columns")
+        rows = len(columns[0]["input_ids"])
+        device = columns[0]["input_ids"].device
+        follows = (torch.randperm(rows, device=device) >= rows // 2).long()
+        second = (torch.arange(rows, device=device) + 1 - follows) % rows
+        length = bare_model(self.model).max_seq_length
+        return join_pairs(columns[0], columns[1], second, length), follows
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """The settings, for the model card."""
+        return {
+            "probability": self.probability,
+            "columns": self.columns,
+            "next_sentence": self.next_sentence,
+            "mini_batch_size": self.mini_batch_size,
+        }
+
+    @property
+    def citation(self) -> str:
+        """The paper as BibTeX, for the model card."""
+        return """
+@inproceedings{devlin-etal-2019-bert,
+    title = "{BERT}: Pre-training of Deep Bidirectional Transformers for Language Understanding",
+    author = "Devlin, Jacob and Chang, Ming-Wei and Lee, Kenton and Toutanova, Kristina",
+    booktitle = "Proceedings of NAACL-HLT",
+    year = "2019",
+    pages = "4171--4186",
+}
+"""

@@ -1,0 +1,179 @@
+"""DialogueCSE: a reply seen through the turns around it is still the same reply."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from turnloom.errors import TurnloomError
+from turnloom.objectives.caching import Features
+from turnloom.objectives.contrast import Mask, check_choice
+from turnloom.objectives.gathering import SharedHead
+from turnloom.objectives.text_keys import text_keys
+
+__all__ = ["MatchingGuided"]
+
+Aggregation = Literal["mean", "attention"]
+
+
+def _stacked(columns: Sequence[Features]) -> Features:
+    """The rows of all columns, one below the other, padded to one width."""
+    width = max(column["attention_mask"].shape[1] for column in columns)
+    names = [name for name, value in columns[0].items() if isinstance(value, Tensor) and value.ndim == 2]
+    return {
+        name: torch.cat([nn.functional.pad(column[name], (0, width - column[name].shape[1])) for column in columns])
+        for name in names
+    }
+
+
+class MatchingGuided(nn.Module):
+    """Matching-guided embedding with NT-Xent (Liu et al., 2021).
+
+    Formula:
+        Equations 3 to 8. With the token states `U` of a turn and `R` of a reply, `R_hat = (U R^T) R`; over turns the
+        mean (`I2`, Equation 7) or a sum weighted by attention (`I1`, Equations 5 and 6) gives `R_aware`. The loss is
+        `-log( exp(s_ii / t) / sum_j exp(s_ij / t) )` over the true reply and the others, with `s_ij` the cosine of the
+        pooled `R_j` and of `R_j` as seen by the turns around reply i.
+
+    Inputs:
+        Columns (turn, turn, ..., reply): the turns around the reply in any order; an empty text is no turn. `label`:
+        the role of the reply's speaker, so that negatives are of the same role; without it, all others are negatives.
+
+    When to use:
+        For single utterances of the same intent, from dialogues of several turns.
+
+    Relations to other losses:
+        Where the others compare a context with a reply, this one compares a reply with itself as the context sees it:
+        no layer stands between the encoder and the similarity.
+
+    Where it differs:
+        Pooling over a turn's tokens commutes with matching: the mean over t of `sum_s (u_t . r_s) r_s` is
+        `sum_s (u . r_s) r_s` with the mean `u` of the `u_t`. So nothing of the size of two texts' tokens is ever made,
+        and the cosine needs only the reply's Gram matrix. Means are over true tokens; the published code's divide by
+        the padded length. Negatives are replies of the same role among those of the batch, which lie in a random
+        order on disk, instead of nine drawn for each reply: as random, and encoded anyway. Each distinct text of a
+        batch is encoded once. The scale of Equation 3 cancels in the cosine; under attention it is 1 / sqrt(d).
+
+    Args:
+        model: The SentenceTransformer to train; its own pooling should be the mean.
+        temperature: 0.1 in the paper.
+        aggregation: "mean" (`I2`) or "attention" (`I1`).
+        negatives: So many of a reply's negatives, drawn anew for each batch; none for all of them.
+        mask: Whether equal texts are no negatives ("text") or are ("none").
+    """
+
+    reference = """
+@inproceedings{liu-etal-2021-dialoguecse,
+    title = "{D}ialogue{CSE}: Dialogue-based Contrastive Learning of Sentence Embeddings",
+    author = "Liu, Che and Wang, Rui and Liu, Jinghua and Sun, Jian and Huang, Fei and Si, Luo",
+    booktitle = "Proceedings of EMNLP",
+    year = "2021",
+}
+"""
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        temperature: float = 0.1,
+        aggregation: Aggregation = "mean",
+        negatives: int | None = None,
+        mask: Mask = "text",
+    ) -> None:
+        super().__init__()
+        check_choice("aggregation", aggregation, Aggregation)
+        if negatives is not None and negatives < 1:
+            raise TurnloomError(f"{negatives} negatives teach nothing", "give at least 1, or none for all")
+        self.model = model
+        self.temperature = temperature
+        self.aggregation = aggregation
+        self.negatives = negatives
+        self.mask = mask
+        self._specials: int = model.tokenizer.num_special_tokens_to_add()
+        width = model.get_embedding_dimension()
+        like: Tensor = next(model.parameters())
+        self.attention: nn.Module | None = None
+        if aggregation == "attention":
+            layers = nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 1)
+            self.attention = nn.Sequential(*layers).to(device=like.device, dtype=like.dtype)
+            self._shared = SharedHead(self.attention)
+
+    def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
+        """The loss of a batch, as a trainer calls it."""
+        columns = list(sentence_features)
+        if len(columns) < 2:
+            raise TurnloomError("matching needs turns and a reply", "give columns of turns, and the reply last")
+        stacked = _stacked(columns)
+        keys = text_keys(stacked)
+        _, place = torch.unique(keys, return_inverse=True)
+        # The first row of each distinct text stands for all of them.
+        rows = place.new_full((int(place.max()) + 1,), len(keys)).scatter_reduce(
+            0, place, torch.arange(len(keys), device=keys.device), "amin"
+        )
+        output = self.model({name: value[rows] for name, value in stacked.items()})
+        states, present = output["token_embeddings"], stacked["attention_mask"][rows]
+        place = place.view(len(columns), -1)
+        empty = present.sum(1) <= self._specials
+        with torch.autocast(states.device.type, enabled=False):
+            states = states.to(torch.promote_types(states.dtype, torch.float32)) * present[..., None]
+            means = states.sum(1) / present.sum(1, keepdim=True)
+            turns, valid = means[place[:-1]].transpose(0, 1), ~empty[place[:-1]].T
+            similar = self.similarities(turns, valid, states[place[-1]], means[place[-1]])
+            allowed = self._allowed(keys.view(len(columns), -1)[-1], labels)
+            return -(similar / self.temperature).masked_fill(~allowed, -math.inf).log_softmax(1).diagonal().mean()
+
+    def similarities(self, turns: Tensor, valid: Tensor, tokens: Tensor, pooled: Tensor) -> Tensor:
+        """How similar each reply (column) is to itself as seen by the turns of each row.
+
+        Args:
+            turns: The mean state of each turn, (rows, turns, width).
+            valid: Which of them there are, (rows, turns).
+            tokens: The states of each reply's tokens, zero where there is none, (replies, tokens, width).
+            pooled: Their means, (replies, width).
+        """
+        present = valid.to(turns.dtype)
+        if self.attention is None:
+            context = (turns * present[..., None]).sum(1) / present.sum(1, keepdim=True).clamp(min=1)
+            matches = torch.einsum("id,jsd->ijs", context, tokens)
+        else:
+            matches = self._attended(turns, valid, tokens)
+        gram = tokens @ tokens.transpose(1, 2)
+        onto = torch.einsum("jsd,jd->js", tokens, pooled)
+        dots = torch.einsum("ijs,js->ij", matches, onto)
+        lengths = torch.einsum("ijs,jst,ijt->ij", matches, gram, matches).clamp(min=0).sqrt()
+        found: Tensor = dots / (lengths * pooled.norm(dim=1)).clamp(min=1e-12)
+        return found
+
+    def _attended(self, turns: Tensor, valid: Tensor, tokens: Tensor) -> Tensor:
+        """The matches of all turns, each turn weighted by what it makes of the reply."""
+        each = torch.einsum("itd,jsd->ijts", turns, tokens) / math.sqrt(turns.shape[-1])
+        refined = torch.einsum("ijts,jsd->ijtd", each, tokens)
+        weights = self._shared(refined).squeeze(-1).masked_fill(~valid[:, None], -math.inf).softmax(-1)
+        return torch.einsum("ijt,ijts->ijs", weights, each)
+
+    def _allowed(self, keys: Tensor, roles: Tensor | None) -> Tensor:
+        """Which replies stand against each true one: the true one, and others of its role with another text."""
+        own = torch.eye(len(keys), dtype=torch.bool, device=keys.device)
+        others = ~own if self.mask == "none" else keys[:, None] != keys[None]
+        if roles is not None:
+            others = others & (roles[:, None] == roles[None])
+        if self.negatives is not None:
+            lots = torch.rand(others.shape, device=keys.device).masked_fill(~others, -1)
+            count = min(self.negatives, len(keys))
+            chosen = torch.zeros_like(others).scatter(1, lots.topk(count, dim=1).indices, True)
+            others = others & chosen
+        return others | own
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """The settings, for the model card."""
+        names = ("temperature", "aggregation", "negatives", "mask")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def citation(self) -> str:
+        """The paper as BibTeX, for the model card."""
+        return self.reference

@@ -1,0 +1,83 @@
+"""NT-Xent in its three forms; with an utterance and itself as a pair it is SimCSE."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import nn
+
+from turnloom.objectives.contrast import Contrast, Form, Mask
+from turnloom.objectives.heads import Head
+
+__all__ = ["NTXent"]
+
+
+class NTXent(Contrast):
+    """The normalised, temperature-scaled cross-entropy (Chen et al., 2020; SimCSE: Gao et al., 2021).
+
+    Formula:
+        With `s_ij = cos(x_i, x_j) / temperature` and the positive's similarity `p`, the mean over anchors of
+        `-log( e^p / (e^p + sum_j exp(s_ij)) )`, with
+
+        - `form="simclr"`: 2M anchors, `j` over the other 2M - 2 texts (SimCLR, Equation 1)
+        - `form="symmetric"`: 2M anchors, `j` over the M - 1 other texts of the other side
+        - `form="forward"`: the M contexts as anchors, `j` over the M - 1 other replies (SimCSE, Equation 1)
+
+    Inputs:
+        Columns (context, reply), or (context, reply, negative...): further columns are negatives of every context
+        (SimCSE, Equation 5, with form "forward"). No labels. For unsupervised SimCSE both columns hold the same
+        utterance, and the encoder's dropout makes the difference.
+
+    When to use:
+        As the plain loss to compare with, and for pairs whose sides are of different kinds ("symmetric").
+
+    Relations to other losses:
+        `HardNegativeContrast` weights the negatives, `InverseFrequencyContrast` the pairs. "forward" without masks is
+        sentence-transformers' `MultipleNegativesRankingLoss` with `scale = 1 / temperature`.
+
+    Where it differs:
+        Equal texts are no negatives unless `mask="none"`.
+
+    Args:
+        model: The SentenceTransformer to train.
+        form: "simclr", "symmetric" or "forward".
+        temperature: 0.05 in SimCSE.
+        head: A module or the name of one of `Head`; none by default.
+        mask: Whether equal texts are no negatives ("text") or are ("none").
+        weighted: Whether labels are weights of the pairs.
+        mini_batch_size: Texts whose activations are in memory at a time; none for all.
+        options: Further options of `Contrast`.
+    """
+
+    reference = """
+@inproceedings{gao-etal-2021-simcse,
+    title = "{S}im{CSE}: Simple Contrastive Learning of Sentence Embeddings",
+    author = "Gao, Tianyu and Yao, Xingcheng and Chen, Danqi",
+    booktitle = "Proceedings of EMNLP",
+    year = "2021",
+    pages = "6894--6910",
+}
+"""
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        form: Form = "simclr",
+        temperature: float = 0.05,
+        head: nn.Module | Head | None = None,
+        mask: Mask = "text",
+        weighted: bool = False,
+        mini_batch_size: int | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(
+            model,
+            form=form,
+            temperature=temperature,
+            head=head,
+            mask=mask,
+            weighted=weighted,
+            mini_batch_size=mini_batch_size,
+            **options,
+        )

@@ -1,0 +1,91 @@
+"""Paraphrases of a need: pairs that are only probably alike, believed where the start agrees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from turnloom.errors import TurnloomError
+from turnloom.objectives.caching import Features
+from turnloom.objectives.contrast import Contrast, Mask
+from turnloom.objectives.text_keys import text_keys
+from turnloom.objectives.towards_start import FrozenStart, pairwise_pull
+
+__all__ = ["Paraphrases"]
+
+
+class Paraphrases(Contrast):
+    """NT-Xent between turns that were answered alike, weighted by whether the start finds them related.
+
+    Formula:
+        `L = sum_i w_i * l_i / sum_i w_i + pull * L_pull` with NT-Xent's symmetric terms `l_i` in the encoder's own
+        space, `w_i = 1` where the start's cosine of pair i is at least `agreement`, else 0, and `L_pull` the mean over
+        all pairs of texts of the batch of `(cos_now - cos_start)^2`.
+
+    Inputs:
+        Columns (context, reply): two turns whose replies were the same, from the view `shared_replies`. No labels.
+
+    When to use:
+        For meaning, beside an objective that learns what comes next. "Find me a bus" and "Get me a bus reservation"
+        were answered alike, and so were "I want to watch a movie" and "Are there flights": what the start finds
+        unrelated is wrong more often than right.
+
+    Relations to other losses:
+        With `agreement=-1` and `pull=0` it is `NTXent` with form "symmetric".
+
+    Args:
+        model: The SentenceTransformer to train; the start is a copy of it as it is now.
+        temperature: Cosines are divided by it.
+        agreement: The start's cosine from which a pair is believed.
+        pull: The weight of the pull towards the start; 0 for none.
+        mask: Whether equal texts are no negatives ("text") or are ("none").
+        mini_batch_size: Texts whose activations are in memory at a time; none for all.
+        options: Further options of `Contrast`.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        temperature: float = 0.05,
+        agreement: float = 0.4,
+        pull: float = 0.0,
+        mask: Mask = "text",
+        mini_batch_size: int | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(
+            model,
+            form="symmetric",
+            temperature=temperature,
+            mask=mask,
+            normalize_weights=True,
+            mini_batch_size=mini_batch_size,
+            **options,
+        )
+        if pull < 0:
+            raise TurnloomError("the pull has a negative weight", "give a weight from 0")
+        self.agreement = agreement
+        self.pull = pull
+        self._start = FrozenStart(model)
+
+    def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:  # noqa: ARG002
+        """The loss of a batch, as a trainer calls it; labels have no say."""
+        columns = list(sentence_features)
+        keys = [text_keys(column) for column in columns] if self.mask == "text" else None
+        before = [self._start.vectors(column) for column in columns]
+        vectors = self.embed(columns)
+        agreed = nn.functional.cosine_similarity(before[0].float(), before[1].float()) >= self.agreement
+        # Not quite 0, so that a batch of which nothing is believed has a loss.
+        weights = agreed.float().clamp_min(1e-6)
+        loss = self.contrast(vectors, keys=keys, weights=weights)
+        if self.pull:
+            loss = loss + self.pull * pairwise_pull(torch.cat(vectors), torch.cat(before))
+        return loss
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """The settings, for the model card."""
+        return {**super().get_config_dict(), "agreement": self.agreement, "pull": self.pull}

@@ -1,0 +1,123 @@
+"""Turnloom's own objective: what comes next and what means the same, in spaces of their own over one encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from turnloom.errors import TurnloomError
+from turnloom.objectives.caching import Features, sentence_vectors
+from turnloom.objectives.contrast import Mask
+from turnloom.objectives.hard_negative import HardNegativeContrast
+from turnloom.objectives.heads import ContextReplyHeads
+from turnloom.objectives.inverse_frequency import InverseFrequencyContrast
+from turnloom.objectives.text_keys import text_keys
+from turnloom.objectives.towards_start import FrozenStart, pairwise_pull
+
+__all__ = ["ReplyAndMeaning", "scaled_gradient"]
+
+
+class _ScaledGradient(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, vectors: Tensor, factor: float) -> Tensor:
+        ctx.factor = factor
+        return vectors.view_as(vectors)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        return gradient * ctx.factor, None
+
+
+def scaled_gradient(vectors: Tensor, factor: float) -> Tensor:
+    """The same vectors, whose gradient is multiplied by a factor on its way back; 0 stops it."""
+    scaled: Tensor = vectors.detach() if factor == 0 else _ScaledGradient.apply(vectors, factor)  # type: ignore[no-untyped-call, unused-ignore]
+    return scaled
+
+
+class ReplyAndMeaning(nn.Module):
+    """Replies in the space of two kept heads, meaning in the encoder's own, and a pull towards where it started.
+
+    Formula:
+        `L = fit + meaning * L_DSE + pull * L_pull`:
+
+        - `fit`: WMDC's loss (symmetric NT-Xent times inverse response frequency) between the context head of contexts
+          and the reply head of replies. Its gradient reaches the encoder multiplied by `reply_gradient`.
+        - `L_DSE`: DSE's loss through an MLP that is thrown away after training.
+        - `L_pull`: the mean over pairs of replies of `(cos_now - cos_start)^2`, against a frozen copy of the encoder as
+          it was when the loss was made.
+
+    Inputs:
+        Columns (context, reply) and `label`: how often the reply occurs in the whole training set, at least 1.
+
+    When to use:
+        To make one encoder serve intents and replies. Both sides are encoded once for all parts.
+
+    Relations to other losses:
+        With `meaning=0`, `pull=0` and `reply_gradient=1` it is `InverseFrequencyContrast` with "context-reply" heads.
+
+    Args:
+        model: The SentenceTransformer to train.
+        temperature: Of both contrastive parts.
+        reply_gradient: The part of the gradient of `fit` that reaches the encoder; 0 trains the heads alone.
+        meaning: The weight of DSE's loss; 0 for none.
+        pull: The weight of the pull; 0 for none, and then no copy is kept.
+        head: The two heads, if they are shared with another loss.
+        mask: Whether equal texts are no negatives ("text") or are ("none").
+        mini_batch_size: Texts whose activations are in memory at a time; none for all.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        temperature: float = 0.05,
+        reply_gradient: float = 1.0,
+        meaning: float = 0.0,
+        pull: float = 0.0,
+        head: ContextReplyHeads | None = None,
+        mask: Mask = "text",
+        mini_batch_size: int | None = None,
+    ) -> None:
+        super().__init__()
+        if min(reply_gradient, meaning, pull) < 0:
+            raise TurnloomError("a part of the loss has a negative weight", "give weights from 0")
+        self.model = model
+        self.weights = {"reply_gradient": reply_gradient, "meaning": meaning, "pull": pull}
+        self.mask = mask
+        self.mini_batch_size = mini_batch_size
+        fit = InverseFrequencyContrast(model, temperature=temperature, head=head or "context-reply", mask=mask)
+        self.head = fit.head
+        parts: dict[str, nn.Module] = {"fit": fit}
+        if meaning:
+            parts["meaning"] = HardNegativeContrast(model, temperature=temperature, mask=mask)
+        self.losses = nn.ModuleDict(parts)
+        self._start = FrozenStart(model) if pull else None
+
+    def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
+        """The loss of a batch, as a trainer calls it."""
+        columns = list(sentence_features)
+        if len(columns) != 2:
+            raise TurnloomError("replies and meaning are learned from two columns", "give contexts and replies")
+        keys = [text_keys(column) for column in columns] if self.mask == "text" else None
+        vectors = [sentence_vectors(self.model, column, self.mini_batch_size) for column in columns]
+        fit: Any = self.losses["fit"]
+        scaled = [scaled_gradient(side, self.weights["reply_gradient"]) for side in vectors]
+        terms = [fit.contrast(fit.through_head(scaled), keys=keys, weights=fit.pair_weights(labels))]
+        if self.weights["meaning"]:
+            part: Any = self.losses["meaning"]
+            terms.append(self.weights["meaning"] * part.contrast(part.through_head(vectors), keys=keys))
+        if self._start is not None:
+            terms.append(self.weights["pull"] * pairwise_pull(vectors[1], self._start.vectors(columns[1])))
+        return torch.stack(terms).sum()
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """The settings, for the model card."""
+        return {**self.weights, "mask": self.mask, "temperature": self.losses["fit"].temperature}
+
+    @property
+    def citation(self) -> str:
+        """The papers behind it as BibTeX, for the model card."""
+        return HardNegativeContrast.reference + InverseFrequencyContrast.reference

@@ -1,0 +1,95 @@
+"""TOD-BERT: a context picks its response among those of the batch."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from torch import Tensor, nn
+
+from turnloom.objectives.caching import Features
+from turnloom.objectives.contrast import Contrast, Mask, Similarity, check_choice
+from turnloom.objectives.heads import Head
+
+__all__ = ["ResponseContrast"]
+
+Pooling = Literal["cls", "model"]
+
+
+class ResponseContrast(Contrast):
+    """The response contrastive loss of TOD-BERT (Wu et al., 2020).
+
+    Formula:
+        Equation 2: with the matrix of dot products `c_i . r_j` of [CLS] states, the mean over contexts of
+        `-log( exp(c_i . r_i) / sum_j exp(c_i . r_j) )`.
+
+    Inputs:
+        Columns (context, response). No labels.
+
+    When to use:
+        To reproduce TOD-BERT: summed with `MaskedLanguage` on the context, see `Sum`. Contexts carry marks for who
+        speaks.
+
+    Relations to other losses:
+        With `similarity="cosine"`, a temperature and `pooling="model"` it is `NTXent` with form "forward".
+
+    Where it differs:
+        Contexts with the same response are no negatives of each other unless `mask="none"`; the published code
+        keeps them. The published code has no norm and no temperature, as here by default.
+
+    Args:
+        model: The SentenceTransformer to train.
+        pooling: "cls" for the state of the first token, whatever the model pools; "model" for the model's own vector.
+        similarity: "dot", or "cosine" with a temperature such as 0.05.
+        temperature: 1 as published.
+        head: A module or the name of one of `Head`; none by default.
+        mask: Whether equal texts are no negatives ("text") or are ("none").
+        mini_batch_size: Texts whose activations are in memory at a time; none for all.
+        options: Further options of `Contrast`.
+    """
+
+    reference = """
+@inproceedings{wu-etal-2020-tod,
+    title = "{TOD}-{BERT}: Pre-trained Natural Language Understanding for Task-Oriented Dialogue",
+    author = "Wu, Chien-Sheng and Hoi, Steven C.H. and Socher, Richard and Xiong, Caiming",
+    booktitle = "Proceedings of EMNLP",
+    year = "2020",
+    pages = "917--929",
+}
+"""
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        pooling: Pooling = "cls",
+        similarity: Similarity = "dot",
+        temperature: float = 1.0,
+        head: nn.Module | Head | None = None,
+        mask: Mask = "text",
+        mini_batch_size: int | None = None,
+        **options: Any,
+    ) -> None:
+        check_choice("pooling", pooling, Pooling)
+        super().__init__(
+            model,
+            form="forward",
+            similarity=similarity,
+            temperature=temperature,
+            head=head,
+            mask=mask,
+            mini_batch_size=mini_batch_size,
+            **options,
+        )
+        self.pooling = pooling
+
+    def pooled(self, output: Features) -> Tensor:
+        """The state of the first token, or the model's own vector."""
+        if self.pooling == "model":
+            return super().pooled(output)
+        states = output["token_embeddings"]
+        first = output["attention_mask"].long().argmax(1)
+        return states[first.new_tensor(range(len(first))), first]  # type: ignore[no-any-return]
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """The settings, for the model card."""
+        return {**super().get_config_dict(), "pooling": self.pooling}

@@ -1,0 +1,76 @@
+"""The siamese networks that DialogueCSE is compared with: a layer decides whether a reply fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from turnloom.errors import TurnloomError
+from turnloom.objectives.caching import Features
+from turnloom.objectives.gathering import SharedHead
+from turnloom.objectives.text_keys import text_keys
+
+__all__ = ["Siamese"]
+
+
+class Siamese(nn.Module):
+    """Context and reply through one encoder, and a small network over both vectors (DialogueCSE, section 5.2.2).
+
+    Formula:
+        `-log( exp f(c_i, r_i) / sum_j exp f(c_i, r_j) )` with `f` two layers over `[c, r, |c - r|, c * r]`.
+
+    Inputs:
+        Columns (context, reply): one turn of context for SiameseBERT-S, several turns as one text for SiameseBERT-M. No
+        labels.
+
+    When to use:
+        As the baseline of DialogueCSE. What the layers learn is lost when they are dropped: the vectors alone need not
+        be close.
+
+    Relations to other losses:
+        `NTXent` with form "forward" compares the vectors themselves.
+
+    Where it differs:
+        The paper does not say what the matching layer looks like; this is the one of Yang et al. (2018) and of
+        sentence-transformers' classification loss. Negatives are the other replies of the batch, but for those with
+        the text of the true one.
+
+    Args:
+        model: The SentenceTransformer to train.
+        hidden: Units of the first layer.
+    """
+
+    def __init__(self, model: Any, *, hidden: int = 256) -> None:
+        super().__init__()
+        self.model = model
+        like: Tensor = next(model.parameters())
+        layers = nn.Linear(4 * model.get_embedding_dimension(), hidden), nn.ReLU(), nn.Linear(hidden, 1)
+        self.matching = nn.Sequential(*layers).to(device=like.device, dtype=like.dtype)
+        self._shared = SharedHead(self.matching)
+
+    def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
+        """The loss of a batch, as a trainer calls it."""
+        del labels
+        columns = list(sentence_features)
+        if len(columns) != 2:
+            raise TurnloomError("a siamese network compares two columns", "give contexts and replies")
+        keys = text_keys(columns[1])
+        contexts, replies = (self.model(dict(column))["sentence_embedding"] for column in columns)
+        with torch.autocast(contexts.device.type, enabled=False):
+            kind = next(self.matching.parameters()).dtype
+            scores = self.scores(contexts.to(kind), replies.to(kind))
+            same = (keys[:, None] == keys[None]) & ~torch.eye(len(keys), dtype=torch.bool, device=keys.device)
+            return -scores.masked_fill(same, -torch.inf).log_softmax(1).diagonal().mean()
+
+    def scores(self, contexts: Tensor, replies: Tensor) -> Tensor:
+        """How well each reply (column) fits each context (row)."""
+        size = len(contexts), len(replies), contexts.shape[1]
+        one, other = contexts[:, None].expand(size), replies[None].expand(size)
+        return self._shared(torch.cat([one, other, (one - other).abs(), one * other], dim=2)).squeeze(2)
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """The settings, for the model card."""
+        return {"hidden": self.matching[0].out_features}

@@ -1,0 +1,139 @@
+"""TaDSE: an utterance and the template it fills are anchors of each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from turnloom.errors import TurnloomError
+from turnloom.objectives.caching import Features
+from turnloom.objectives.contrast import Contrast, Mask
+from turnloom.objectives.gathering import SharedHead
+from turnloom.objectives.text_keys import text_keys
+
+__all__ = ["TemplatePair"]
+
+
+class TemplatePair(nn.Module):
+    """The three losses of TaDSE.
+
+    Formula:
+        Equations 1 to 4: `L_t + w_u L_u + w_pair L_pair`, each of the form
+        `-log( exp(cos(a_i, b_i) / t) / sum_j exp(cos(a_i, b_j) / t) )` with a temperature of its own. In `L_t` and
+        `L_u` both sides are the same template or utterance under another dropout; in `L_pair` the template is compared
+        with utterances. Templates go through a layer `M_A` of their own.
+
+    Inputs:
+        Columns (template, utterance). No labels. The model must have dropout, or `L_t` and `L_u` teach nothing.
+
+    When to use:
+        For utterances whose slots are known, by annotation or by a tagger, and filled in several ways.
+
+    Relations to other losses:
+        With weights 0 but for `utterance` it is SimCSE (`NTXent` with form "forward" on copies).
+
+    Where it differs:
+        Utterances of the same template are no negatives in `L_pair`, equal templates none in `L_t`, equal utterances
+        none in `L_u`, unless `mask="none"`: the paper masks nothing, and after augmentation a batch holds many. It
+        prints `M_A` in `L_t` and in compression, not in `L_pair`; here it is in all three, since compression adds its
+        output to utterances and only `L_pair` brings the two together.
+
+    Args:
+        model: The SentenceTransformer to train.
+        template: The weight of `L_t`.
+        utterance: The weight of `L_u`; 1 in the paper.
+        pair: The weight of `L_pair`; 0.5 in the paper.
+        temperatures: Of `L_t`, `L_u` and `L_pair`.
+        template_layer: Whether templates have the layer `M_A`.
+        mask: Whether copies are no negatives ("text") or are ("none").
+        mini_batch_size: Texts whose activations are in memory at a time; none for all.
+    """
+
+    reference = """
+@misc{tadse,
+    title = "{T}a{DSE}: Template-aware Dialogue Sentence Embeddings",
+    author = "Oh, Minsik and Li, Jiwei and Wang, Guoyin",
+    year = "2023",
+}
+"""
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        template: float = 1.0,
+        utterance: float = 1.0,
+        pair: float = 0.5,
+        temperatures: tuple[float, float, float] = (0.05, 0.05, 0.05),
+        template_layer: bool = True,
+        mask: Mask = "text",
+        mini_batch_size: int | None = None,
+    ) -> None:
+        super().__init__()
+        if not (template or utterance or pair):
+            raise TurnloomError("all weights of TaDSE's losses are 0", "give at least one")
+        self.model = model
+        self.weights = {"template": template, "utterance": utterance, "pair": pair}
+        self.mask = mask
+        parts = [
+            Contrast(model, form="forward", temperature=one, mask=mask, mini_batch_size=mini_batch_size)
+            for one in temperatures
+        ]
+        self.losses = nn.ModuleDict(dict(zip(self.weights, parts, strict=True)))
+        like: Tensor = next(model.parameters())
+        width = model.get_embedding_dimension()
+        self.template_layer: nn.Module = nn.Identity()
+        if template_layer:
+            layers = nn.Linear(width, width), nn.Tanh()
+            self.template_layer = nn.Sequential(*layers).to(device=like.device, dtype=like.dtype)
+        self._shared = SharedHead(self.template_layer)
+
+    def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
+        """The loss of a batch, as a trainer calls it."""
+        del labels
+        columns = list(sentence_features)
+        if len(columns) != 2:
+            raise TurnloomError("TaDSE compares two columns", "give templates and the utterances that fill them")
+        keys = [text_keys(column) if self.mask == "text" else None for column in columns]
+        # Once for each loss's side: what differs between two passes is dropout.
+        shared = self._shared.parameters()
+        templates = [
+            functional_call(self.template_layer, shared, (self._embed(columns[0]),))
+            for _ in range(self._copies("template"))
+        ]
+        utterances = [self._embed(columns[1]) for _ in range(self._copies("utterance"))]
+        sides = {
+            "template": (templates, keys[0]),
+            "utterance": (utterances, keys[1]),
+            # The key of an utterance is that of its template here: all that fill it are right.
+            "pair": (templates[:1] + utterances[:1], keys[0]),
+        }
+        terms = []
+        for name, weight in self.weights.items():
+            if weight:
+                vectors, key = sides[name]
+                part: Any = self.losses[name]
+                terms.append(weight * part.contrast(vectors, keys=None if key is None else [key, key]))
+        return torch.stack(terms).sum()
+
+    def _copies(self, side: str) -> int:
+        """How often a side is embedded: what no loss needs is not."""
+        return 2 if self.weights[side] else int(bool(self.weights["pair"]))
+
+    def _embed(self, column: Features) -> Tensor:
+        part: Any = self.losses["utterance"]
+        found: Tensor = part.embed([dict(column)])[0]
+        return found
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """The settings, for the model card."""
+        return {"weights": self.weights, "mask": self.mask, "template_layer": type(self.template_layer).__name__}
+
+    @property
+    def citation(self) -> str:
+        """The paper as BibTeX, for the model card."""
+        return self.reference

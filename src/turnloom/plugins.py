@@ -1,0 +1,133 @@
+"""What other packages add, by entry points: losses, views, readers, tasks, models; loaded when asked for by name.
+
+A package that is installed and not asked for is never imported, so a broken one harms nobody but its users.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, get_args
+
+from pydantic import BaseModel, TypeAdapter
+from pydantic_core.core_schema import (
+    CoreSchema,
+    no_info_plain_validator_function,
+    plain_serializer_function_ser_schema,
+)
+
+from turnloom.errors import TurnloomError
+
+__all__ = ["GROUPS", "KindOfOption", "Plugin", "find_plugin", "plugin_names"]
+
+GROUPS = {
+    "turnloom.objectives": "objective",
+    "turnloom.views": "view",
+    "turnloom.readers": "reader",
+    "turnloom.tasks": "task",
+    "turnloom.models": "model",
+}
+"""The groups of entry points, and what each of their entries is."""
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """One thing that another package adds.
+
+    Attributes:
+        group: One of `GROUPS`.
+        name: What recipes and options call it.
+        package: The package that adds it.
+        version: The package's version.
+        entry: Where it is.
+    """
+
+    group: str
+    name: str
+    package: str
+    version: str
+    entry: EntryPoint
+
+    def load(self) -> Any:
+        """The object itself.
+
+        Raises:
+            TurnloomError: If importing it fails, whatever the reason.
+        """
+        try:
+            return self.entry.load()
+        except Exception as error:  # Code of others may fail in any way, and it is they who can mend it.
+            raise self.broken(f"cannot be loaded: {type(error).__name__}, {error}") from error
+
+    def broken(self, why: str) -> TurnloomError:
+        """An error that names the package and what mends it."""
+        return TurnloomError(
+            " ".join(f"the {GROUPS[self.group]} {self.name!r} of the package {self.package} {why}".split()),
+            f"mend {self.entry.value} in {self.package} {self.version}, or remove it: pip uninstall {self.package}",
+        )
+
+
+@cache
+def _plugins(group: str, _path: tuple[str, ...]) -> tuple[Plugin, ...]:
+    """All of a group; looked for again when the places to import from are others."""
+    found = []
+    for entry in entry_points(group=group):
+        package = entry.dist.name if entry.dist else entry.module
+        found.append(Plugin(group, entry.name, package, entry.dist.version if entry.dist else "", entry))
+    return tuple(sorted(found, key=lambda plugin: (plugin.name, plugin.package)))
+
+
+def plugin_names(group: str) -> list[str]:
+    """The names that other packages add to a group."""
+    return list(dict.fromkeys(plugin.name for plugin in _plugins(group, tuple(sys.path))))
+
+
+def find_plugin(group: str, name: str, own: Collection[str]) -> Plugin | None:
+    """What another package adds under a name; None if none does.
+
+    Args:
+        group: One of `GROUPS`.
+        name: What is asked for.
+        own: The names that Turnloom itself has.
+
+    Raises:
+        TurnloomError: If two packages, or a package and Turnloom, use the same name.
+    """
+    found = [plugin for plugin in _plugins(group, tuple(sys.path)) if plugin.name == name]
+    owners = [*(["Turnloom"] if name in own and found else []), *[plugin.package for plugin in found]]
+    if len(owners) > 1:
+        raise TurnloomError(
+            f"{' and '.join(owners)} both have the {GROUPS[group]} {name!r}",
+            f"rename it in {owners[-1]}, or remove that package: pip uninstall {owners[-1]}",
+        )
+    return found[0] if found else None
+
+
+class KindOfOption:
+    """In a field's annotation: takes Turnloom's own options, told apart by `kind`, and those of other packages.
+
+    Args:
+        group: One of `GROUPS`.
+        own: The annotated union of Turnloom's own options.
+        model_of: The options of a plug-in.
+    """
+
+    def __init__(self, group: str, own: Any, model_of: Callable[[Plugin], type[BaseModel]]) -> None:
+        self._group, self._model_of = group, model_of
+        self._own: TypeAdapter[Any] = TypeAdapter(own)
+        self._names = {get_args(model.model_fields["kind"].annotation)[0] for model in get_args(get_args(own)[0])}
+
+    def _validated(self, value: Any) -> Any:
+        kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
+        plugin = find_plugin(self._group, kind, self._names) if isinstance(kind, str) else None
+        return (self._model_of(plugin).model_validate if plugin else self._own.validate_python)(value)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        """How pydantic reads and writes such a field."""
+        written = plain_serializer_function_ser_schema(
+            lambda value, info: value.model_dump(mode=info.mode), info_arg=True
+        )
+        return no_info_plain_validator_function(self._validated, serialization=written)

@@ -1,0 +1,132 @@
+"""How often the reply that was given is found: retrieval alone, and with re-ranking."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import BaseModel
+
+from turnloom.corpus.engine import daft, frugally
+from turnloom.errors import TurnloomError
+from turnloom.replies.index import RARITY, ReplyIndex
+from turnloom.replies.occurrences import occurrence_rows, tables_of
+from turnloom.replies.rerank import RERANK_WEIGHT, RERANKED, in_final_order
+from turnloom.replies.search import Mode
+from turnloom.replies.suggestion import Suggestion
+
+__all__ = ["ReplyScores", "evaluate_replies", "sample_contexts"]
+
+DEPTH = 10
+
+
+class ReplyScores(BaseModel):
+    """What was found; all parts in percent of contexts.
+
+    Attributes:
+        contexts: How many contexts were asked with.
+        in_index: How often the index holds the reply that was given: no search can find more.
+        top1: How often the search puts it first.
+        top10: How often the search has it among ten.
+        rerank_top1: How often it is first after re-ranking; None without a re-ranker.
+        rerank_top10: How often it is among ten after re-ranking.
+        milliseconds: The median time of a search, without encoding and re-ranking.
+    """
+
+    contexts: int
+    in_index: float
+    top1: float
+    top10: float
+    rerank_top1: float | None = None
+    rerank_top10: float | None = None
+    milliseconds: float
+
+
+def sample_contexts(tables: Sequence[Path], index: ReplyIndex, limit: int) -> pa.Table:
+    """Contexts with the reply that followed: a fixed choice, spread over all conversations."""
+    col = daft().col
+    with frugally():
+        rows = occurrence_rows(tables, index.options).select("occurrence", "reply", "context", "text")
+        found = rows.sort(col("occurrence")).limit(limit).to_arrow()
+    if not len(found):
+        raise TurnloomError(f"{tables[0]} holds no replies", "name the speakers who answer, or take everyone's")
+    return found
+
+
+def _rank(suggestions: Sequence[Suggestion], key: int) -> int:
+    keys = [suggestion.key for suggestion in suggestions]
+    return keys.index(key) if key in keys else len(keys) + DEPTH
+
+
+def _percent(ranks: Sequence[int], depth: int) -> float:
+    return 100 * float(np.mean(np.array(ranks) < depth))
+
+
+def evaluate_replies(
+    index: ReplyIndex,
+    tables: Path | str | Sequence[Path | str],
+    *,
+    limit: int = 1_000,
+    mode: Mode = "hybrid",
+    where: str | None = None,
+    rarity: float = RARITY,
+    reranked: int = RERANKED,
+    rerank_weight: float = RERANK_WEIGHT,
+    repeats: bool = False,
+    on_context: Callable[[int, int], None] = lambda _done, _total: None,
+) -> ReplyScores:
+    """Ask an index with contexts of conversations, and see where the reply that was given comes.
+
+    A reply counts as found when its text is the same but for case and white space. To measure the search and not how
+    often people say the same thing, index the replies of the conversations that are asked with.
+
+    Args:
+        index: The index, with its encoder, and perhaps a re-ranker.
+        tables: The folder of a dialogue table, or several: conversations that the models were not trained on.
+        limit: At most so many contexts.
+        mode: As for `ReplyIndex.suggest`.
+        where: As for `ReplyIndex.suggest`.
+        rarity: As for `ReplyIndex.suggest`.
+        reranked: As for `ReplyIndex.suggest`.
+        rerank_weight: As for `ReplyIndex.suggest`.
+        repeats: As for `ReplyIndex.suggest`.
+        on_context: Called with the number of contexts done and of all.
+
+    Raises:
+        TurnloomError: If the tables hold no reply, or contexts would be compared with themselves.
+    """
+    if mode in ("contexts", "all"):
+        raise TurnloomError(
+            f"mode {mode!r} would find the very contexts that are asked with", "evaluate with hybrid, vector or text"
+        )
+    asked = sample_contexts(tables_of(tables), index, limit)
+    contexts, keys = asked["context"].to_pylist(), asked["reply"].to_pylist()
+    vectors = index.encoder.encode_query(contexts) if index.encoder is not None and mode != "text" else None
+    plain = ReplyIndex(index.folder, index.encoder, version=index.version.number)
+    ranks, reranks, seconds = [], [], []
+    depth = max(DEPTH, reranked) if index.scorer is not None else DEPTH
+    for place, (context, key) in enumerate(zip(contexts, keys, strict=True)):
+        vector = None if vectors is None else vectors[place]
+        start = time.perf_counter()
+        found = plain.suggest_for(context, vector, depth, mode=mode, where=where, rarity=rarity, repeats=repeats)
+        seconds.append(time.perf_counter() - start)
+        ranks.append(_rank(found, key))
+        if index.scorer is not None:
+            there = ranks[-1] < len(found)  # Else no order finds it, and the re-ranker need not be asked.
+            better = in_final_order(index.scorer, context, found, rerank_weight) if there else []
+            reranks.append(_rank(better, key))
+        on_context(place + 1, len(contexts))
+    held = index.known_keys(keys)
+    return ReplyScores(
+        contexts=len(contexts),
+        in_index=100 * float(np.mean(np.asarray(pc.is_in(asked["reply"].combine_chunks(), held)))),
+        top1=_percent(ranks, 1),
+        top10=_percent(ranks, DEPTH),
+        rerank_top1=_percent(reranks, 1) if reranks else None,
+        rerank_top10=_percent(reranks, DEPTH) if reranks else None,
+        milliseconds=1_000 * float(np.median(seconds)),
+    )

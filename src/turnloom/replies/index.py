@@ -1,0 +1,328 @@
+"""The index of past replies: built from conversations, asked with a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from turnloom.corpus.table import read_manifest
+from turnloom.errors import TurnloomError
+from turnloom.replies.finish import prune_versions
+from turnloom.replies.keys import reply_keys
+from turnloom.replies.manifest import LOCK, MANIFEST, IndexManifest, IndexVersion, read_index_manifest, sole_writer
+from turnloom.replies.occurrences import ReplyOptions, tables_of
+from turnloom.replies.rerank import RERANK_WEIGHT, RERANKED, in_final_order
+from turnloom.replies.search import Hit, Mode, Searcher
+from turnloom.replies.store import Store, quoted
+from turnloom.replies.suggestion import Conversation, Suggestion
+from turnloom.replies.writer import IndexWriter, Progress, model_mismatch
+from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors
+from turnloom.runtime.vectors import unit_rows
+
+__all__ = ["ReplyIndex"]
+
+SHARD_SIZE = 20_000
+"""Turns that are read between two commits: what a killed run loses at most."""
+RARITY = 0.1
+REMEMBERED = 50
+"""What the last so many turns said is not suggested again."""
+Tables = Path | str | Sequence[Path | str]
+
+
+class ReplyIndex:
+    """Past replies, and the search for one that fits.
+
+    An opened index keeps to the version that it found: what is written meanwhile, here or by another process, is seen
+    after `refresh`.
+
+    Args:
+        folder: The index's folder.
+        encoder: The encoder that its vectors are from. Without one, only words can be searched.
+        scorer: A cross-encoder that puts the best candidates in their final order.
+        version: An older version to look at.
+
+    Raises:
+        TurnloomError: If there is no finished index, no such version, or its vectors are another model's.
+
+    Example:
+        ``ReplyIndex("runs/replies", load_encoder("my-model")).suggest(["I lost my card"], k=3)``
+    """
+
+    def __init__(
+        self,
+        folder: Path | str,
+        encoder: Encoder | None = None,
+        *,
+        scorer: Scorer | None = None,
+        version: int | None = None,
+    ) -> None:
+        self.folder = Path(folder)
+        self.encoder = encoder
+        self.scorer = scorer
+        self._manifest = read_index_manifest(self.folder)
+        self._store = Store(self.folder)
+        self._open(version)
+
+    def _open(self, number: int | None) -> None:
+        versions = {version.number: version for version in self._manifest.versions}
+        if not versions:
+            raise TurnloomError(f"{self.folder} is not built yet", "finish it with: turnloom replies build")
+        chosen = versions.get(max(versions) if number is None else number)
+        if chosen is None:
+            there = ", ".join(map(str, versions))
+            raise TurnloomError(f"{self.folder} has no version {number}", f"it has {there}")
+        if self.encoder is not None and self.encoder.fingerprint != chosen.fingerprint:
+            raise model_mismatch(self.folder, chosen, self.encoder)
+        self._searcher = Searcher(self._store, chosen)
+
+    @classmethod
+    def build(
+        cls,
+        tables: Tables,
+        folder: Path | str,
+        encoder: Encoder,
+        options: ReplyOptions | None = None,
+        *,
+        scorer: Scorer | None = None,
+        shard_size: int = SHARD_SIZE,
+        on_progress: Progress = lambda *_: None,
+    ) -> ReplyIndex:
+        """Index the replies of dialogue tables. Killed at any moment, the same call goes on where it was.
+
+        Args:
+            tables: The folder of a dialogue table, or several.
+            folder: The index's folder.
+            encoder: Makes the vectors: `encode_document` of replies, `encode_query` of contexts.
+            options: Which turns are replies.
+            scorer: As for an index that is opened.
+            shard_size: About so many turns are worked on at a time.
+            on_progress: Called with a step, the part of it that is done and a note.
+
+        Raises:
+            TurnloomError: If the folder holds another index or other files, or a table is not whole.
+        """
+        path, options = Path(folder), options or ReplyOptions()
+        for table in tables_of(tables):
+            read_manifest(table)  # Says what is wrong with it before anything is written.
+        with sole_writer(path):
+            if not (path / MANIFEST).exists():
+                _refuse_other_files(path)
+                IndexManifest(options=options).write(path / MANIFEST)
+            manifest = read_index_manifest(path)
+            if manifest.options != options:
+                raise TurnloomError(f"{path} holds an index with other options", "choose another folder")
+            writer = IndexWriter(path, manifest, encoder, on_progress)
+            if not manifest.versions:
+                writer.add(tables_of(tables), shard_size)
+            elif encoder.fingerprint != manifest.versions[-1].fingerprint:
+                raise model_mismatch(path, manifest.versions[-1], encoder)
+            elif manifest.versions[0].job != writer.add_job(tables_of(tables)):
+                raise TurnloomError(f"{path} holds an index of other tables", "add to it with: turnloom replies add")
+        return cls(path, encoder, scorer=scorer)
+
+    def add(
+        self, tables: Tables, *, shard_size: int = SHARD_SIZE, on_progress: Progress = lambda *_: None
+    ) -> IndexVersion:
+        """Add the replies of more dialogues; what is there already is not counted twice.
+
+        A conversation that is read again with more turns adds only those. Killed, the same call goes on.
+        """
+        if self.encoder is None:
+            raise TurnloomError("adding replies needs the model", "open the index with its encoder")
+        with sole_writer(self.folder):
+            self._writer(on_progress).add(tables_of(tables), shard_size)
+        return self.refresh()
+
+    def delete(
+        self, *, conversations: Sequence[str] = (), replies: Sequence[str] = (), where: str | None = None
+    ) -> IndexVersion:
+        """Remove what was said: a reply goes when it was said nowhere else, else its count goes down.
+
+        Older versions still hold it until `prune`.
+
+        Args:
+            conversations: The ids of dialogues.
+            replies: The texts of replies, whatever their case; all of their occurrences go.
+            where: A condition in SQL over `dialogue_id`, `source` and `turn`.
+        """
+        conditions = [f"({where})"] if where else []
+        if conversations:
+            conditions.append(f"dialogue_id IN ({', '.join(map(quoted, conversations))})")
+        if replies:
+            conditions.append(f"reply IN ({', '.join(map(str, reply_keys(pa.array(list(replies)))))})")
+        if not conditions:
+            raise TurnloomError("nothing is named that shall be deleted", "name conversations or replies")
+        condition = " OR ".join(conditions)
+        with sole_writer(self.folder):
+            try:
+                self._writer().delete(condition, f"delete where {condition[:200]}")
+            except ValueError as error:  # What LanceDB raises for a wrong condition.
+                problem = f"the condition {where!r} is wrong ({error})".replace("\n", " ")
+                raise TurnloomError(problem, "it may name dialogue_id, source and turn") from error
+        return self.refresh()
+
+    @classmethod
+    def reembed(
+        cls,
+        folder: Path | str,
+        encoder: Encoder,
+        *,
+        shard_size: int = SHARD_SIZE,
+        on_progress: Progress = lambda *_: None,
+    ) -> ReplyIndex:
+        """Make all vectors anew with another model; readers keep the old ones until it is done.
+
+        Killed at any moment, the same call goes on where it was.
+        """
+        path = Path(folder)
+        read_index_manifest(path)  # A folder without an index is not to get a lock.
+        with sole_writer(path):
+            IndexWriter(path, read_index_manifest(path), encoder, on_progress).reembed(shard_size)
+        return cls(path, encoder)
+
+    @staticmethod
+    def rollback(folder: Path | str) -> str | None:
+        """Undo a write that was not finished; what it was, or None if there is none."""
+        path = Path(folder)
+        read_index_manifest(path)  # A folder without an index is not to get a lock.
+        with sole_writer(path):
+            return IndexWriter(path, read_index_manifest(path), None).rollback()
+
+    def prune(self, keep: int = 1) -> list[int]:
+        """Forget older versions and free their space; the numbers of those that are gone. Their readers fail."""
+        with sole_writer(self.folder):
+            self._writer().refuse_unfinished()
+            gone = prune_versions(self.folder, self._store, read_index_manifest(self.folder), keep)
+        self.refresh()
+        return gone
+
+    def _writer(self, on_progress: Progress = lambda *_: None) -> IndexWriter:
+        return IndexWriter(self.folder, read_index_manifest(self.folder), self.encoder, on_progress)
+
+    def refresh(self) -> IndexVersion:
+        """See what was written since the index was opened."""
+        self._manifest = read_index_manifest(self.folder)
+        self._open(None)
+        return self.version
+
+    @property
+    def version(self) -> IndexVersion:
+        """The version that is searched."""
+        return self._searcher.version
+
+    @property
+    def versions(self) -> list[IndexVersion]:
+        """All finished versions, oldest first."""
+        return list(self._manifest.versions)
+
+    @property
+    def options(self) -> ReplyOptions:
+        """Which turns are replies."""
+        return self._manifest.options
+
+    def __len__(self) -> int:
+        return self.version.replies.rows
+
+    def suggest(
+        self,
+        context: Context,
+        k: int = 5,
+        *,
+        mode: Mode | None = None,
+        where: str | None = None,
+        rarity: float = RARITY,
+        reranked: int = RERANKED,
+        rerank_weight: float = RERANK_WEIGHT,
+        repeats: bool = False,
+    ) -> list[Suggestion]:
+        """The replies that fit a context best.
+
+        Args:
+            context: The turns so far, the oldest first.
+            k: How many replies.
+            mode: What is compared: "vector" the context's vector with replies' vectors, "text" the last turn's words
+                with theirs (BM25), "contexts" the context with those that replies were given in, "hybrid" the first
+                two, "all" all three. Several are fused by rank. Unless told, "hybrid", or "text" without an encoder.
+            where: A condition in SQL, such as ``count > 1 AND array_has_any(sources, ['chats'])``.
+            rarity: How much frequent replies count less: scores are multiplied by this power of the inverse response
+                frequency. 0 for not at all, 1 for the full weight of WMDC.
+            reranked: So many of the best go to the re-ranker, if there is one.
+            rerank_weight: How much the re-ranker counts beside the search: 0 not at all, 1 alone.
+            repeats: Whether a reply may be what was said in the context already: what is nearest to a turn is the turn.
+        """
+        _check_question(context, k)
+        if mode != "text" and self.encoder is not None:
+            vector = self.encoder.encode_query([context])[0]
+        elif mode in (None, "text"):
+            vector, mode = None, "text"
+        else:
+            raise TurnloomError(f"mode {mode!r} needs the model", "open the index with its encoder, or use mode 'text'")
+        return self.suggest_for(
+            context,
+            vector,
+            k,
+            mode=mode,
+            where=where,
+            rarity=rarity,
+            reranked=reranked,
+            rerank_weight=rerank_weight,
+            repeats=repeats,
+        )
+
+    def suggest_for(
+        self,
+        context: Context,
+        vector: Vectors | None,
+        k: int = 5,
+        *,
+        mode: Mode | None = None,
+        where: str | None = None,
+        rarity: float = RARITY,
+        reranked: int = RERANKED,
+        rerank_weight: float = RERANK_WEIGHT,
+        repeats: bool = False,
+    ) -> list[Suggestion]:
+        """As `suggest`, for a context whose vector is known."""
+        _check_question(context, k)
+        limit = max(k, reranked) if self.scorer else k
+        direction = None if vector is None else unit_rows(vector[None])[0]
+        said = set() if repeats else set(reply_keys(pa.array(context[-REMEMBERED:], pa.string())).tolist())
+        hits = self._searcher.hits(
+            context[-1], direction, mode=mode or "hybrid", where=where, rarity=rarity, limit=limit + len(said)
+        )
+        found = [suggestion for suggestion in self._suggestions(hits) if suggestion.key not in said][:limit]
+        return found if self.scorer is None else in_final_order(self.scorer, context, found, rerank_weight)[:k]
+
+    def known_keys(self, keys: Sequence[int]) -> pa.Array:
+        """Those of the keys whose reply is in the index."""
+        found = self._store.rows_with(self._searcher.replies, "key", list(dict.fromkeys(keys)), ["key"])
+        return found["key"].combine_chunks()
+
+    def _suggestions(self, hits: Sequence[Hit]) -> list[Suggestion]:
+        rows = self._searcher.rows(hits, ["key", "text", "count", "conversations"])
+        return [
+            Suggestion(
+                row["text"],
+                hit.score,
+                hit.score,
+                hit.similarity,
+                row["count"],
+                tuple(Conversation(**conversation) for conversation in row["conversations"]),
+                row["key"],
+            )
+            for hit, row in zip(hits, rows, strict=True)
+        ]
+
+
+def _check_question(context: Context, k: int) -> None:
+    if isinstance(context, str):
+        raise TurnloomError("a context is a list of turns, not one text", "put the message into a list")
+    if not context or k < 1:
+        raise TurnloomError("a search needs a turn of context and a k from 1", "give the last message at least")
+
+
+def _refuse_other_files(folder: Path) -> None:
+    if any(path.name != LOCK for path in folder.iterdir()):
+        raise TurnloomError(f"{folder} holds files that are not an index's", "choose an empty folder")

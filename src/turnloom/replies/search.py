@@ -1,0 +1,184 @@
+"""Several ranked lists of replies to one: by vectors, by words, by similar contexts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from turnloom.errors import TurnloomError
+from turnloom.replies.ann import CANDIDATES, nearest
+from turnloom.replies.manifest import IndexVersion
+from turnloom.replies.store import Store, answered
+from turnloom.replies.words import count_words, rarest_words
+from turnloom.runtime.protocols import Vectors
+
+__all__ = ["FUSION_CONSTANT", "Hit", "Mode", "Searcher", "fuse"]
+
+FUSION_CONSTANT = 60
+"""Of reciprocal rank fusion, as in the paper (Cormack et al. 2009)."""
+COUNTED = 20_000
+"""Of so many replies words are counted, to know which are rare."""
+MODES = ("hybrid", "vector", "text", "contexts", "all")
+Mode = Literal["hybrid", "vector", "text", "contexts", "all"]
+_LISTS = {
+    "hybrid": ("vector", "text"),
+    "vector": ("vector",),
+    "text": ("text",),
+    "contexts": ("contexts",),
+    "all": ("vector", "text", "contexts"),
+}
+Name = TypeVar("Name", bound=Hashable)
+
+
+def fuse(lists: Sequence[Sequence[Name]], constant: int = FUSION_CONSTANT) -> dict[Name, float]:
+    """Reciprocal rank fusion: the sum of `1 / (constant + rank)` over the lists that name a thing.
+
+    Example:
+        >>> fused = fuse([["a", "b"], ["b", "c"]])
+        >>> {name: round(score, 5) for name, score in fused.items()}
+        {'a': 0.01639, 'b': 0.03252, 'c': 0.01613}
+    """
+    scores: dict[Name, float] = {}
+    for names in lists:
+        for rank, name in enumerate(names, 1):
+            scores[name] = scores.get(name, 0.0) + 1 / (constant + rank)
+    return scores
+
+
+@dataclass(slots=True)
+class Hit:
+    """A reply that a search found.
+
+    Attributes:
+        row: Its place in the table.
+        score: What it is ordered by.
+        similarity: The cosine of context and reply, where the vectors were compared.
+    """
+
+    row: int
+    score: float
+    similarity: float | None
+
+
+class Searcher:
+    """Searches the tables of one finished version.
+
+    Args:
+        store: The index's database.
+        version: Which version.
+    """
+
+    def __init__(self, store: Store, version: IndexVersion) -> None:
+        self.version = version
+        self.replies = store.open(version.replies.name, version.replies.version)
+        self._reader = store.reader(version.replies.name, version.replies.version)
+        has_contexts = version.contexts_ann is not None
+        self._contexts = store.reader(version.occurrences.name, version.occurrences.version) if has_contexts else None
+
+    def hits(
+        self, text: str, vector: Vectors | None, *, mode: Mode, where: str | None, rarity: float, limit: int
+    ) -> list[Hit]:
+        """The best replies by a mode's lists, rare ones preferred, the best first.
+
+        Args:
+            text: What is looked for by words.
+            vector: The context's vector; may be None where the mode does without.
+            mode: Which lists.
+            where: A condition in SQL over the columns of replies.
+            rarity: The power of the inverse response frequency that scores are multiplied by; 0 for none.
+            limit: How many at most.
+        """
+        if mode not in MODES:
+            raise TurnloomError(f"there is no mode {mode!r}", f"choose one of {', '.join(MODES)}")
+        words = rarest_words(text, self._counts) if "text" in _LISTS[mode] else ""
+        try:
+            found = answered(self._lists(_LISTS[mode], words, vector, where, max(limit, CANDIDATES)))
+        except ValueError as error:  # What LanceDB raises for a wrong condition.
+            if where is None:
+                raise
+            raise TurnloomError(f"the condition {where!r} is wrong ({error})".replace("\n", " "), _COLUMNS) from error
+        return _ranked(found, rarity)[:limit]
+
+    async def _lists(
+        self, names: Sequence[str], words: str, vector: Vectors | None, where: str | None, limit: int
+    ) -> list[pa.Table]:
+        """The lists of these names, at the same time."""
+        return await asyncio.gather(*[self._list(name, words, vector, where, limit) for name in names])
+
+    async def _list(self, name: str, words: str, vector: Vectors | None, where: str | None, limit: int) -> pa.Table:
+        if name == "text":
+            return await self._by_words(words, where, limit)
+        assert vector is not None
+        if name == "contexts":
+            return await self._by_contexts(vector, where, limit)
+        return await nearest(self._reader, vector, self.version.ann, limit=limit, columns=["weight"], where=where)
+
+    async def _by_words(self, words: str, where: str | None, limit: int) -> pa.Table:
+        from lancedb.query import MatchQuery
+
+        query = self._reader.query().nearest_to_text(MatchQuery(words, "text"))
+        query = query.where(where) if where else query
+        return await query.select(["weight", "_score"]).with_row_id().limit(limit).to_arrow()
+
+    @cached_property
+    def _counts(self) -> Counter[str]:
+        """In how many of some replies, spread over the table, each word is."""
+        rows = self.version.replies.rows
+        spread = list(range(0, rows, max(1, rows // COUNTED)))
+        return count_words(self.replies.take_offsets(spread).select(["text"]).to_arrow()["text"].to_pylist())
+
+    async def _by_contexts(self, vector: Vectors, where: str | None, limit: int) -> pa.Table:
+        """The replies to the nearest contexts, each once, in the order of its nearest one."""
+        if self._contexts is None or self.version.contexts_ann is None:
+            raise TurnloomError("this index has no contexts", "build it with --contexts")
+        found = await nearest(self._contexts, vector, self.version.contexts_ann, limit=limit, columns=["reply"])
+        ranks = {key: rank for rank, key in reversed(list(enumerate(found["reply"].to_pylist())))}
+        wanted = f"key IN ({', '.join(map(str, ranks))})"
+        condition = f"({where}) AND {wanted}" if where else wanted
+        rows = await self._reader.query().where(condition).select(["key", "weight"]).with_row_id().to_arrow()
+        places = np.array([ranks[key] for key in rows["key"].to_pylist()], np.int64)
+        order = np.argsort(places)
+        return rows.take(pa.array(order)).append_column("_context_distance", found["_distance"].take(places[order]))
+
+    def rows(self, hits: Sequence[Hit], columns: list[str]) -> list[dict[str, Any]]:
+        """The rows of hits, in their order."""
+        if not hits:
+            return []
+        asked = self._reader.take_row_ids([hit.row for hit in hits]).select(columns).with_row_id()
+        taken = answered(asked.to_arrow())
+        by_row = {row.pop("_rowid"): row for row in taken.to_pylist()}
+        return [by_row[hit.row] for hit in hits]
+
+
+_COLUMNS = "it may name text, count, sources and domains, as in: count > 1 AND array_has_any(sources, ['chats'])"
+
+
+def _ranked(lists: list[pa.Table], rarity: float) -> list[Hit]:
+    """One list alone keeps its own scores; several are fused by ranks, since cosines and BM25 do not add up."""
+    columns = [found.to_pydict() for found in lists]
+    weights: dict[int, float] = {}
+    similarity: dict[int, float] = {}
+    for column in columns:
+        weights.update(zip(column["_rowid"], column["weight"], strict=True))
+        if "_distance" in column:
+            similarity = dict(zip(column["_rowid"], (1 - far for far in column["_distance"]), strict=True))
+    own = [_own_scores(column) for column in columns]
+    # Rows of one score stand in the order of the table, in whatever order they were found.
+    scores = own[0] if len(own) == 1 else fuse([sorted(each, key=lambda row: (-each[row], row)) for each in own])
+    hits = [Hit(row, score * weights[row] ** rarity, similarity.get(row)) for row, score in scores.items()]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.row))
+
+
+def _own_scores(column: dict[str, list[Any]]) -> dict[int, float]:
+    """Never negative, so that a weight below one always lowers them."""
+    if "_score" in column:
+        return dict(zip(column["_rowid"], column["_score"], strict=True))
+    distances = column.get("_distance") or column.get("_context_distance") or []
+    return {row: 1 - far / 2 for row, far in zip(column["_rowid"], distances, strict=True)}

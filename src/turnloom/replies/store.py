@@ -1,0 +1,210 @@
+"""The tables of an index in LanceDB, and the few things that are done with them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Coroutine, Iterator, Sequence
+from datetime import datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from turnloom.errors import TurnloomError
+from turnloom.replies.grouping import CONVERSATION
+from turnloom.replies.occurrences import OCCURRENCE_TYPES
+from turnloom.runtime.onnx_backend import usable_cores
+from turnloom.runtime.protocols import Vectors
+
+__all__ = ["Store", "answered", "lancedb", "occurrence_schema", "quoted", "reply_schema", "vector_array"]
+
+KEYS_AT_A_TIME = 5_000
+"""In one SQL condition."""
+FILE_FORMAT = "2.1"
+"""Of Lance. Reading some rows of a column whose values are all the same (every count 1, one source) takes four times as
+long in 2.2."""
+_NEVER = timedelta(days=36_500)
+_MARGINS = (0.05, 0.5, 5, 50, 500)
+Answer = TypeVar("Answer")
+
+
+def lancedb() -> Any:
+    """The lancedb module, imported when first needed."""
+    # It keeps two cores for reading, which leaves one thread on a machine of two: two lists could not be found at once.
+    os.environ.setdefault("LANCE_CPU_THREADS", str(usable_cores()))
+    try:
+        import lancedb
+    except ImportError as error:
+        raise TurnloomError("an index of replies needs LanceDB", "pip install 'turnloom[replies]'") from error
+    return lancedb
+
+
+def answered(question: Coroutine[Any, Any, Answer]) -> Answer:
+    """What a question to the tables of `Store.reader` is answered with."""
+    from lancedb.background_loop import LOOP
+
+    answer: Answer = LOOP.run(question)
+    return answer
+
+
+def reply_schema(dimension: int) -> pa.Schema:
+    """The columns of a reply."""
+    return pa.schema(
+        [
+            ("key", pa.int64()),
+            ("text", pa.string()),
+            ("vector", pa.list_(pa.float32(), dimension)),
+            ("count", pa.int64()),
+            ("weight", pa.float32()),
+            ("conversations", pa.list_(CONVERSATION)),
+            ("sources", pa.list_(pa.string())),
+            ("domains", pa.list_(pa.string())),
+        ]
+    )
+
+
+def occurrence_schema(dimension: int | None) -> pa.Schema:
+    """The columns of an occurrence, with the vector of its context if that is indexed."""
+    fields = [(name, kind) for name, kind in OCCURRENCE_TYPES.items() if name != "text"]
+    return pa.schema([*fields, *([("vector", pa.list_(pa.float32(), dimension))] if dimension else [])])
+
+
+def quoted(text: str) -> str:
+    """A text inside an SQL condition.
+
+    Example:
+        >>> quoted("it's")
+        "'it''s'"
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+def vector_array(vectors: Vectors) -> pa.Array:
+    """Vectors as a column."""
+    return pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
+
+
+class Store:
+    """The LanceDB database in an index's folder.
+
+    Args:
+        folder: The database's folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = str(folder)
+        self._connection = lancedb().connect(
+            self._folder, storage_options={"new_table_data_storage_version": FILE_FORMAT}
+        )
+
+    def open(self, name: str, version: int | None = None) -> Any:
+        """A table, at a version that it keeps to, or at the latest one to write to."""
+        table = self._connection.open_table(name)
+        if version is not None:
+            table.checkout(version)
+        return table
+
+    @cached_property
+    def _reading(self) -> Any:
+        return answered(lancedb().connect_async(self._folder))
+
+    def reader(self, name: str, version: int | None = None) -> Any:
+        """A table to ask with `answered`, at a version or at the latest one.
+
+        Its questions take about a millisecond less each than those of `open`, and several are answered at once.
+        """
+
+        async def opened(connection: Any) -> Any:
+            table = await connection.open_table(name)
+            if version is not None:
+                await table.checkout(version)
+            return table
+
+        return answered(opened(self._reading))
+
+    def create(self, name: str, schema: pa.Schema) -> Any:
+        """A table that may be there already."""
+        return self._connection.create_table(name, schema=schema, exist_ok=True)
+
+    def names(self) -> list[str]:
+        """All tables."""
+        return list(self._connection.list_tables().tables)
+
+    def drop(self, name: str) -> None:
+        """Remove a table with all its versions."""
+        self._connection.drop_table(name)
+
+    @staticmethod
+    def rows(table: Any, where: str, columns: Sequence[str]) -> pa.Table:
+        """The rows that meet a condition."""
+        return table.search().where(where).select(list(columns)).to_arrow()
+
+    @classmethod
+    def rows_with(cls, table: Any, column: str, keys: Sequence[int], columns: Sequence[str]) -> pa.Table:
+        """The rows in which a column is one of these keys."""
+        pieces = [cls.rows(table, condition, columns) for condition in _in_lists(column, keys)]
+        return pa.concat_tables(pieces) if pieces else cls.rows(table, "false", columns)
+
+    @staticmethod
+    def batches(table: Any, columns: Sequence[str], size: int) -> Iterator[pa.RecordBatch]:
+        """All rows, so many at a time."""
+        yield from table.search().select(list(columns)).to_batches(size)
+
+    @staticmethod
+    def upsert(table: Any, rows: pa.Table, on: str) -> None:
+        """Add rows, or replace those with the same key, in one commit: all of them are there, or none."""
+        if len(rows):
+            merge = table.merge_insert(on).when_matched_update_all().when_not_matched_insert_all()
+            merge.execute(rows.select(table.schema.names).cast(table.schema))
+
+    @staticmethod
+    def delete_with(table: Any, column: str, keys: Sequence[int]) -> None:
+        """Remove the rows in which a column is one of these keys."""
+        for condition in _in_lists(column, keys):
+            table.delete(condition)
+
+    @staticmethod
+    def compact(table: Any) -> None:
+        """Merge small files and bring indices up to date; every version stays."""
+        table.optimize(cleanup_older_than=_NEVER)
+
+    @staticmethod
+    def tag(table: Any, name: str) -> int:
+        """Name the current version, which keeps it from being cleaned up; its number."""
+        version = int(table.version)
+        if name in table.tags.list():
+            table.tags.update(name, version)
+        else:
+            table.tags.create(name, version)
+        return version
+
+    @staticmethod
+    def forget(table: Any, keep: set[str]) -> None:
+        """Remove the names that are not to be kept, and every version that is older than those that are."""
+        tags = table.tags.list()
+        for name in set(tags) - keep:
+            table.tags.delete(name)
+        oldest = min(tags[name]["version"] for name in keep)
+        made = next(version["timestamp"] for version in table.list_versions() if version["version"] == oldest)
+        any(_cleaned(table, datetime.now() - made + timedelta(seconds=margin)) for margin in _MARGINS)
+
+
+def _cleaned(table: Any, older_than: timedelta) -> bool:
+    """Whether versions of that age could be removed.
+
+    Ages count from when LanceDB comes to it. By then a version that we keep may have become too old; its name protects
+    it, and LanceDB refuses the whole cleanup.
+    """
+    try:
+        table.optimize(cleanup_older_than=older_than)
+    except RuntimeError as error:
+        if "tagged version" not in str(error):
+            raise
+        return False
+    return True
+
+
+def _in_lists(column: str, keys: Sequence[int]) -> Iterator[str]:
+    for start in range(0, len(keys), KEYS_AT_A_TIME):
+        yield f"{column} IN ({', '.join(str(int(key)) for key in keys[start : start + KEYS_AT_A_TIME])})"

@@ -1,0 +1,307 @@
+"""Writes to an index, each cut into ranges of keys: killed at any moment, the same call goes on where it was.
+
+Nothing is ever incremented. Occurrences are merged by their names, and what is known of a reply is computed from all
+its occurrences; so a range that was half written, or written but not noted, is simply written again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from turnloom.corpus.stages import Workspace
+from turnloom.corpus.table import read_manifest
+from turnloom.errors import TurnloomError
+from turnloom.replies.finish import finished_version
+from turnloom.replies.grouping import group_occurrences
+from turnloom.replies.keys import KeyRanges
+from turnloom.replies.manifest import JOURNAL, MANIFEST, IndexManifest, IndexVersion, Journal, read_journal
+from turnloom.replies.occurrences import read_range, stage_occurrences
+from turnloom.replies.store import Store, occurrence_schema, reply_schema, vector_array
+from turnloom.runtime.protocols import Encoder
+from turnloom.runtime.vectors import unit_rows
+
+__all__ = ["IndexWriter", "Progress", "model_mismatch"]
+
+Progress = Callable[[str, float, str], None]
+"""Called with a step, the part of it that is done and a note."""
+
+MOST_RANGES = 2_000
+CONTEXTS_KEPT = 1_000
+"""About so many contexts are kept with an index that does not index them, to measure recall on."""
+WORK = ".work"
+GROUPED = ("occurrence", "reply", "dialogue_id", "source", "turn", "domains")
+
+
+def model_mismatch(folder: Path, version: IndexVersion, encoder: Encoder) -> TurnloomError:
+    """What is said when vectors of two models would meet."""
+    return TurnloomError(
+        f"{folder} holds vectors of {version.model} ({version.fingerprint[:8]}), not of {encoder.name} "
+        f"({encoder.fingerprint[:8]})",
+        f"use that model, or make new vectors with: turnloom replies reembed {folder} --model MODEL",
+    )
+
+
+def _job(*parts: object) -> str:
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+class IndexWriter:
+    """Adds to an index, takes away from it, and makes its vectors anew. One at a time: see `sole_writer`.
+
+    Args:
+        folder: The index's folder.
+        manifest: Its manifest.
+        encoder: What makes vectors; only a delete does without.
+        on_progress: Told how far a write is.
+    """
+
+    def __init__(
+        self, folder: Path, manifest: IndexManifest, encoder: Encoder | None, on_progress: Progress = lambda *_: None
+    ) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self.store = Store(folder)
+        self._encoder = encoder
+        self._progress = on_progress
+
+    @property
+    def _last(self) -> IndexVersion | None:
+        return self.manifest.versions[-1] if self.manifest.versions else None
+
+    @property
+    def encoder(self) -> Encoder:
+        """The encoder, which all writes but a delete need."""
+        assert self._encoder is not None
+        return self._encoder
+
+    def add_job(self, tables: Sequence[Path]) -> str:
+        """What identifies the addition of these tables."""
+        return _job("add", sorted(read_manifest(table).content_hash for table in tables), self.encoder.fingerprint)
+
+    def add(self, tables: Sequence[Path], shard_size: int) -> bool:
+        """Add the replies of dialogue tables; False if that was the last thing done."""
+        turns = sum(read_manifest(table).turns for table in tables)
+        options = self.manifest.options
+        if self._last is not None and self._last.fingerprint != self.encoder.fingerprint:
+            raise model_mismatch(self.folder, self._last, self.encoder)
+        journal = self._begin(
+            Journal(
+                operation="add",
+                job=self.add_job(tables),
+                what=f"add of {', '.join(map(str, tables))} with {self.encoder.name}",
+                fingerprint=self.encoder.fingerprint,
+                replies=self._last.replies.name if self._last else "replies_1",
+                occurrences=self._last.occurrences.name if self._last else "occurrences_1",
+                ranges=min(MOST_RANGES, 1 + turns // shard_size),
+            )
+        )
+        if journal is None:
+            return False
+        every = 1 if options.contexts else max(1, turns // CONTEXTS_KEPT)
+        self._progress("reading dialogues", 0.0, "")
+        work = Workspace(self.folder / WORK, journal.job)
+        staged = work.step("occurrences", lambda out: stage_occurrences(tables, out, options, journal.ranges, every))
+        self._progress("reading dialogues", 1.0, "")
+        if not any(staged.rglob("*.parquet")) and self._last is None:
+            shutil.rmtree(self.folder)
+            raise TurnloomError(f"{tables[0]} holds no replies", "name the speakers who answer, or take everyone's")
+        dimension = self._dimension()
+        replies = self.store.create(journal.replies, reply_schema(dimension))
+        occurrences = self.store.create(journal.occurrences, occurrence_schema(dimension if options.contexts else None))
+        self._each_range(
+            journal, "indexing replies", lambda number: self._add_range(journal, staged, number, replies, occurrences)
+        )
+        self._finish(journal)
+        return True
+
+    def _add_range(self, journal: Journal, staged: Path, number: int, replies: Any, occurrences: Any) -> None:
+        rows = read_range(staged, number)
+        if not len(rows):
+            return
+        ranges = KeyRanges(journal.ranges)
+        known = self.store.rows(occurrences, ranges.predicate("reply", number), GROUPED)
+        fresh = rows.filter(pc.invert(pc.is_in(rows["occurrence"], known["occurrence"].combine_chunks())))
+        if self.manifest.options.contexts and len(fresh):
+            vectors = unit_rows(self.encoder.encode_query(fresh["context"].to_pylist()))
+            self.store.upsert(occurrences, fresh.append_column("vector", vector_array(vectors)), "occurrence")
+        else:
+            self.store.upsert(occurrences, fresh, "occurrence")
+        grouped = group_occurrences(pa.concat_tables([known, fresh.select(GROUPED)]))
+        self._write_replies(replies, grouped, rows, ranges.predicate("key", number))
+
+    def _write_replies(self, replies: Any, grouped: pa.Table, said: pa.Table, condition: str) -> None:
+        """The rows of the replies that were said; a reply that is known keeps its text and its vector."""
+        grouped = grouped.filter(pc.is_in(grouped["key"], said["reply"].combine_chunks()))
+        known = self.store.rows(replies, condition, ["key", "text", "vector"])
+        known = known.filter(pc.is_in(known["key"], grouped["key"].combine_chunks()))
+        _, firsts = np.unique(said["reply"].to_numpy(), return_index=True)
+        new = said.take(pa.array(firsts)).select(["reply", "text"]).rename_columns(["key", "text"])
+        new = new.filter(pc.invert(pc.is_in(new["key"], known["key"].combine_chunks())))
+        if len(new):
+            vectors = unit_rows(self.encoder.encode_document(new["text"].to_pylist()))
+            new = new.append_column("vector", vector_array(vectors)).cast(known.schema)
+            known = pa.concat_tables([known, new])
+        self.store.upsert(replies, _beside(grouped, known), "key")
+
+    def delete(self, condition: str, what: str) -> bool:
+        """Remove occurrences, and the replies that have none left; False if that was the last thing done."""
+        last = self._whole()
+        occurrences = self.store.open(last.occurrences.name)
+        replies = self.store.open(last.replies.name)
+        keys = self.store.rows(occurrences, condition, ["reply"])["reply"].unique().to_pylist()
+        journal = self._begin(
+            Journal(
+                operation="delete",
+                job=_job("delete", condition),
+                what=what,
+                replies=last.replies.name,
+                occurrences=last.occurrences.name,
+                condition=condition,
+                keys=keys,
+            )
+        )
+        if journal is None:
+            return False
+        occurrences.delete(journal.condition)
+        left = group_occurrences(self.store.rows_with(occurrences, "reply", journal.keys, GROUPED))
+        gone = sorted(set(journal.keys) - set(left["key"].to_pylist()))
+        self.store.delete_with(replies, "key", gone)
+        known = self.store.rows_with(replies, "key", left["key"].to_pylist(), ["key", "text", "vector"])
+        self.store.upsert(replies, _beside(left, known), "key")
+        self._finish(journal)
+        return True
+
+    def reembed(self, shard_size: int) -> bool:
+        """Make all vectors anew with another encoder; False if they are its own already."""
+        last = self._whole()
+        if self._pending() is None and last.fingerprint == self.encoder.fingerprint:
+            return False
+        contexts, number = self.manifest.options.contexts, last.number + 1
+        journal = self._begin(
+            Journal(
+                operation="reembed",
+                job=_job("reembed", last.number, self.encoder.fingerprint),
+                what=f"new vectors by {self.encoder.name}",
+                fingerprint=self.encoder.fingerprint,
+                replies=f"replies_{number}",
+                occurrences=f"occurrences_{number}" if contexts else last.occurrences.name,
+                ranges=min(MOST_RANGES, 1 + last.replies.rows // shard_size),
+            )
+        )
+        if journal is None:
+            return False
+        dimension = self._dimension()
+        # What is read is the finished version, whatever else may have been begun on its tables.
+        copies = [("key", last.replies, self.store.create(journal.replies, reply_schema(dimension)))]
+        if contexts:
+            table = self.store.create(journal.occurrences, occurrence_schema(dimension))
+            copies.append(("reply", last.occurrences, table))
+
+        def copy_range(number: int) -> None:
+            for column, old, new in copies:
+                condition = KeyRanges(journal.ranges).predicate(column, number)
+                rows = self.store.rows(self.store.open(old.name, old.version), condition, _without_vector(new))
+                self.store.upsert(new, self._with_vectors(rows), rows.column_names[0])
+
+        self._each_range(journal, "embedding replies", copy_range)
+        self._finish(journal)
+        return True
+
+    def rollback(self) -> str | None:
+        """Undo the write that is not finished; what it was, or None."""
+        journal = self._pending()
+        if journal is None:
+            return None
+        used = {table.name for version in self.manifest.versions for table in (version.replies, version.occurrences)}
+        for name in set(self.store.names()) - used:
+            self.store.drop(name)
+        if self._last is None:
+            (self.folder / MANIFEST).unlink()
+        else:
+            for table in (self._last.replies, self._last.occurrences):
+                self.store.open(table.name).restore(table.version)
+        self._clean()
+        return journal.what
+
+    def _whole(self) -> IndexVersion:
+        if self._last is None:
+            raise TurnloomError(f"{self.folder} is not built yet", "finish it with: turnloom replies build")
+        return self._last
+
+    def _dimension(self) -> int:
+        return int(self.encoder.encode_document(["turnloom"]).shape[1])
+
+    def _with_vectors(self, rows: pa.Table) -> pa.Table:
+        if not len(rows):
+            return rows
+        if "text" in rows.column_names:
+            vectors = self.encoder.encode_document(rows["text"].to_pylist())
+        else:
+            vectors = self.encoder.encode_query(rows["context"].to_pylist())
+        return rows.append_column("vector", vector_array(unit_rows(vectors)))
+
+    def _pending(self) -> Journal | None:
+        """The write that is not finished; one that was killed after its last step is."""
+        pending = read_journal(self.folder)
+        if pending is not None and self._last is not None and self._last.job == pending.job:
+            self._clean()
+            return None
+        return pending
+
+    def refuse_unfinished(self) -> None:
+        """Raise an error if a write was killed and not finished."""
+        pending = self._pending()
+        if pending is not None:
+            raise TurnloomError(
+                f"{self.folder} has a write that is not finished ({pending.what})",
+                f"run it again, or undo it with: turnloom replies rollback {self.folder}",
+            )
+
+    def _begin(self, wanted: Journal) -> Journal | None:
+        """The journal of this write: a new one or the one it left; None if it is what was done last."""
+        pending = self._pending()
+        if pending is not None and pending.job == wanted.job:
+            return pending
+        self.refuse_unfinished()
+        if self._last is not None and self._last.job == wanted.job:
+            return None
+        wanted.write(self.folder / JOURNAL)
+        return wanted
+
+    def _each_range(self, journal: Journal, step: str, write: Callable[[int], None]) -> None:
+        for number in range(journal.ranges):
+            if number not in journal.done:
+                write(number)
+                journal.done.append(number)
+                journal.write(self.folder / JOURNAL)
+            self._progress(step, (number + 1) / journal.ranges, f"part {number + 1} of {journal.ranges}")
+
+    def _finish(self, journal: Journal) -> None:
+        version = finished_version(self.store, self.manifest, journal, self._encoder, self._progress)
+        self.manifest.versions.append(version)
+        self.manifest.write(self.folder / MANIFEST)
+        self._clean()
+
+    def _clean(self) -> None:
+        shutil.rmtree(self.folder / WORK, ignore_errors=True)
+        (self.folder / JOURNAL).unlink(missing_ok=True)
+
+
+def _beside(grouped: pa.Table, known: pa.Table) -> pa.Table:
+    """The texts and vectors of replies beside what was counted of them."""
+    place = pc.index_in(grouped["key"], known["key"].combine_chunks())
+    texts = known.take(place)
+    return grouped.append_column("text", texts["text"]).append_column("vector", texts["vector"])
+
+
+def _without_vector(table: Any) -> list[str]:
+    return [name for name in table.schema.names if name != "vector"]

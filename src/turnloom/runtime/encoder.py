@@ -1,0 +1,245 @@
+"""Encoders out of what people have: a model folder, a SentenceTransformer, any object that encodes."""
+
+from __future__ import annotations
+
+import copy
+import re
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+
+from turnloom.errors import TurnloomError
+from turnloom.runtime.context_format import ContextFormat, read_context_format
+from turnloom.runtime.damage import damage_named
+from turnloom.runtime.fingerprint import folder_fingerprint, weights_fingerprint
+from turnloom.runtime.installed import model_folder
+from turnloom.runtime.mteb_model import MtebEncoder, is_mteb_model
+from turnloom.runtime.onnx_backend import OnnxEncoder, exported_kind
+from turnloom.runtime.protocols import Context, Encoder, Scorer, TrainableEncoder, Vectors
+
+if TYPE_CHECKING:
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+__all__ = [
+    "Context",
+    "Encoder",
+    "ObjectEncoder",
+    "Scorer",
+    "SentenceTransformerEncoder",
+    "TrainableEncoder",
+    "Vectors",
+    "load_encoder",
+    "model_routes",
+]
+
+EMBED_AT_A_TIME = 16
+
+
+def model_routes(model: Any) -> set[str]:
+    """The ways through a model that has several; none for most models."""
+    routers = (module.sub_modules for module in model if type(module).__name__ == "Router")
+    return {route for routes in routers for route in routes}
+
+
+class SentenceTransformerEncoder:
+    """A SentenceTransformer, with its folder's context format.
+
+    Args:
+        model: The model.
+        name: What to call it.
+        fingerprint: What identifies its weights.
+        languages: The languages it declares.
+        context_format: How contexts become text.
+        batch_size: Texts at a time.
+        bf16: Whether to compute in bfloat16, which CPUs with AMX do about three times as fast.
+    """
+
+    def __init__(
+        self,
+        model: SentenceTransformer,
+        *,
+        name: str,
+        fingerprint: str,
+        languages: frozenset[str] = frozenset(),
+        context_format: ContextFormat | None = None,
+        batch_size: int = 64,
+        bf16: bool = False,
+    ) -> None:
+        self.model = model
+        self.name = name
+        self.fingerprint = fingerprint + ("-bf16" if bf16 else "")
+        self.languages = languages
+        self._format = context_format or ContextFormat()
+        self._batch_size = batch_size
+        self._bf16 = bf16
+
+    @property
+    def has_heads(self) -> bool:
+        """Whether the model routes queries and documents differently."""
+        return "query" in model_routes(self.model)
+
+    def format_context(self, context: Context) -> str:
+        """The turns joined as the model folder says, the oldest cut off if they are too long."""
+        tokenizer = self.model.tokenizer
+        limit = self.model.get_max_seq_length() or 512
+        return self._format.apply(context, lambda text: len(tokenizer.tokenize(text)), limit, tokenizer.sep_token)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens of each text the model reads."""
+        limit = self.model.get_max_seq_length() or 512
+        tokens = self.model.tokenizer(list(texts), truncation=True, max_length=limit) if texts else {"input_ids": []}
+        return [len(ids) for ids in tokens["input_ids"]]
+
+    def _run(self, encode: Any, texts: Sequence[str]) -> Vectors:
+        import torch
+
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self._bf16):
+            vectors = encode(list(texts), batch_size=self._batch_size, show_progress_bar=False, convert_to_tensor=True)
+        return cast("Vectors", vectors.float().numpy())
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Vectors for meaning."""
+        return self._run(self.model.encode, texts)
+
+    def encode_query(self, contexts: Sequence[Context]) -> Vectors:
+        """Vectors for contexts, by the model's query route if it has one."""
+        return self._run(self.model.encode_query, [self.format_context(context) for context in contexts])
+
+    def encode_document(self, replies: Sequence[str]) -> Vectors:
+        """Vectors for replies, by the model's document route if it has one."""
+        return self._run(self.model.encode_document, replies)
+
+    def copy(self, max_length: int | None = None, cut: Literal["front", "end"] = "end") -> SentenceTransformerEncoder:
+        """An encoder of its own with the same weights, for fine-tuning."""
+        own = copy.copy(self)
+        own.model = copy.deepcopy(self.model)
+        # Its weights will change: what is cached for this model is not its own.
+        own.fingerprint = f"{self.fingerprint}-copy-{uuid.uuid4().hex[:8]}"
+        if max_length is not None:
+            own.model.max_seq_length = min(max_length, self.model.max_seq_length or max_length)
+        own.model.tokenizer.truncation_side = "left" if cut == "front" else "right"
+        return own
+
+    def parameters(self) -> list[torch.nn.Parameter]:
+        """All weights that are not frozen."""
+        return [weight for weight in self.model.parameters() if weight.requires_grad]
+
+    def embed(self, texts: Sequence[str]) -> torch.Tensor:
+        """Vectors for meaning, with gradients and with dropout."""
+        import torch
+
+        self.model.train()
+        prompt = self.model.prompts.get(self.model.default_prompt_name or "")
+        # Texts of one length together: attention with dropout is slow on padding.
+        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        pieces = []
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self._bf16):
+            for start in range(0, len(order), EMBED_AT_A_TIME):
+                piece = [texts[place] for place in order[start : start + EMBED_AT_A_TIME]]
+                pieces.append(self.model(self.model.preprocess(piece, prompt=prompt))["sentence_embedding"])
+        vectors = torch.cat(pieces)[torch.tensor(order).argsort()]
+        return vectors[:, : self.model.truncate_dim].float()
+
+
+class ObjectEncoder:
+    """Any object with an `encode` method; `encode_query` and `encode_document` are used if it has them."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self.name: str = getattr(model, "name", None) or type(model).__name__
+        self.fingerprint: str = getattr(model, "fingerprint", f"{self.name}-{id(model)}")
+        self.languages = frozenset(getattr(model, "languages", ()))
+        self.has_heads = hasattr(model, "encode_query") and hasattr(model, "encode_document")
+
+    def format_context(self, context: Context) -> str:
+        """The turns, one a line, unless the object has a way of its own."""
+        own = getattr(self._model, "format_context", None)
+        return own(context) if own else "\n".join(context)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Vectors for meaning."""
+        return np.asarray(self._model.encode(list(texts)), np.float32)
+
+    def encode_query(self, contexts: Sequence[Context]) -> Vectors:
+        """Vectors for contexts."""
+        texts = [self.format_context(context) for context in contexts]
+        return np.asarray(self._model.encode_query(texts), np.float32) if self.has_heads else self.encode(texts)
+
+    def encode_document(self, replies: Sequence[str]) -> Vectors:
+        """Vectors for replies."""
+        return (
+            np.asarray(self._model.encode_document(list(replies)), np.float32)
+            if self.has_heads
+            else self.encode(replies)
+        )
+
+
+def declared_languages(folder: Path) -> frozenset[str]:
+    """The languages that the model card's front matter names."""
+    import yaml
+
+    card = folder / "README.md"
+    front = re.match(r"---\n(.*?)\n---", card.read_text(encoding="utf-8"), re.DOTALL) if card.exists() else None
+    named = (yaml.safe_load(front[1]) or {}).get("language", []) if front else []
+    return frozenset([named] if isinstance(named, str) else named)
+
+
+def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> Encoder:
+    """An encoder from a model folder, an installed model, a SentenceTransformer, a model of MTEB, or what has `encode`.
+
+    Only safetensors are read, and no code of a model is ever run.
+
+    Raises:
+        TurnloomError: If the folder holds no such model.
+    """
+    if not isinstance(source, (str, Path)):
+        return source if isinstance(source, Encoder) else _from_object(source, bf16, batch_size)
+    folder = model_folder(source)
+    if exported_kind(folder) == "encoder":
+        return OnnxEncoder(folder)
+    if not (folder / "config.json").exists() and not (folder / "modules.json").exists():
+        raise TurnloomError(
+            f"{folder} holds no model", "give the folder of a SentenceTransformer, or install the package of that name"
+        )
+    if not any(folder.rglob("*.safetensors")):
+        raise TurnloomError(f"{folder} has no safetensors weights", "save the model again with sentence-transformers")
+    from sentence_transformers import SentenceTransformer
+
+    with damage_named(folder):
+        model = SentenceTransformer(
+            str(folder),
+            device="cpu",
+            local_files_only=True,
+            trust_remote_code=False,
+            model_kwargs={"use_safetensors": True, "dtype": "float32"},
+        )
+    return SentenceTransformerEncoder(
+        model,
+        name=folder.resolve().name,
+        fingerprint=folder_fingerprint(folder),
+        languages=declared_languages(folder),
+        context_format=read_context_format(folder),
+        batch_size=batch_size,
+        bf16=bf16,
+    )
+
+
+def _from_object(model: Any, bf16: bool, batch_size: int) -> Encoder:
+    import sys
+
+    library = sys.modules.get("sentence_transformers")
+    if library is not None and isinstance(model, library.SentenceTransformer):
+        return SentenceTransformerEncoder(
+            model, name="model", fingerprint=weights_fingerprint(model), bf16=bf16, batch_size=batch_size
+        )
+    if is_mteb_model(model):
+        return MtebEncoder(model, batch_size)
+    if hasattr(model, "encode"):
+        return ObjectEncoder(model)
+    raise TurnloomError(
+        f"{type(model).__name__} has no 'encode'", "give a model folder or an object with encode(texts)"
+    )

@@ -1,0 +1,265 @@
+"""Export to ONNX, whole or in 8 bits: encoders with their heads, and cross-encoders."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from turnloom.errors import TurnloomError
+from turnloom.runtime.context_format import FILE as CONTEXT
+from turnloom.runtime.encoder import SentenceTransformerEncoder, load_encoder
+from turnloom.runtime.fingerprint import folder_fingerprint
+from turnloom.runtime.onnx_backend import GRAPH, SPEC, ExportSpec
+from turnloom.runtime.protocols import Encoder, Scorer
+from turnloom.runtime.quantization import calibration_batches, calibration_texts, quantize, smooth
+from turnloom.runtime.scorer import CrossEncoderScorer, is_cross_encoder, load_scorer
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+__all__ = ["agreement", "export_model"]
+
+QUERY, DOCUMENT = ("query",), ("document", "passage", "corpus")
+"""The names of prompts that sentence-transformers takes for each side, the first that a model has."""
+
+
+def export_model(
+    folder: Path, out: Path, *, int8: bool = False, calibration: Sequence[str] | None = None
+) -> ExportSpec:
+    """Write a model's folder as an ONNX graph that `load_encoder` or `load_scorer` reads without torch.
+
+    Args:
+        folder: A SentenceTransformer or CrossEncoder.
+        out: The new folder.
+        int8: Whether matrices are written in 8 bits, a scale for each column, and what goes into them is rounded too.
+        calibration: For `int8`, texts like those that will come; some English service messages if not given.
+
+    Raises:
+        TurnloomError: If the extra is missing, the folder holds no such model, or the new one holds other files.
+    """
+    _check_extra()
+    if out.exists() and any(out.iterdir()) and not (out / SPEC).exists():
+        raise TurnloomError(f"{out} holds files that are not an export's", "choose an empty folder")
+    if (folder / SPEC).exists():
+        raise TurnloomError(f"{folder} is an export already", "export the model that it was made of")
+    spec, graph, tokenizer = _scorer(folder) if is_cross_encoder(folder) else _encoder(folder)
+    spec = spec.model_copy(update={"precision": "int8" if int8 else "fp32"})
+    partial = out / ".partial"
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    if int8:
+        texts = calibration or calibration_texts()
+        batches = calibration_batches(tokenizer, spec.inputs, spec.max_length, texts, pairs=spec.kind == "scorer")
+        smooth(graph, batches)
+        _write_graph(graph, spec, partial / GRAPH)
+        with _quietly():
+            quantize(partial / GRAPH, batches)
+    else:
+        _write_graph(graph, spec, partial / GRAPH)
+    tokenizer.save_pretrained(str(partial))
+    if (folder / CONTEXT).exists():
+        shutil.copyfile(folder / CONTEXT, partial / CONTEXT)
+    (partial / SPEC).write_text(spec.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    for new in sorted(partial.iterdir()):
+        new.replace(out / new.name)
+    partial.rmdir()
+    return spec
+
+
+def _check_extra() -> None:
+    from importlib.util import find_spec
+
+    missing = [name for name in ("onnx", "onnxruntime", "onnxscript") if find_spec(name) is None]
+    if missing:
+        raise TurnloomError(f"exporting needs {', '.join(missing)}", "pip install 'turnloom[onnx]'")
+
+
+def _encoder(folder: Path) -> tuple[ExportSpec, nn.Module, Any]:
+    encoder = load_encoder(folder)
+    assert isinstance(encoder, SentenceTransformerEncoder)
+    model = encoder.model
+    prompts = _prompts(model)
+    pools = [module for module in model.modules() if getattr(module, "include_prompt", True) is False]
+    if prompts and pools:
+        raise TurnloomError(f"{folder} leaves its prompts out of the mean", "such a model cannot be exported yet")
+    outputs = ["meaning", "query", "document"] if encoder.has_heads else ["meaning"]
+    spec = ExportSpec(
+        kind="encoder",
+        precision="fp32",
+        max_length=model.max_seq_length or 512,
+        inputs=_inputs(model.tokenizer),
+        outputs=outputs,
+        prompts=prompts,
+        languages=sorted(encoder.languages),
+        source=encoder.fingerprint,
+    )
+    return spec, _encoder_graph(model, spec), model.tokenizer
+
+
+def _prompts(model: Any) -> dict[str, str]:
+    """What sentence-transformers writes before a text, for each of the three views."""
+    known = model.prompts or {}
+    chosen = {
+        "meaning": known.get(model.default_prompt_name or "", ""),
+        "query": next((known[name] for name in QUERY if name in known), ""),
+        "document": next((known[name] for name in DOCUMENT if name in known), ""),
+    }
+    default = chosen["meaning"]
+    return {view: prompt or default for view, prompt in chosen.items() if prompt or default}
+
+
+def _scorer(folder: Path) -> tuple[ExportSpec, nn.Module, Any]:
+    scorer = load_scorer(folder)
+    assert isinstance(scorer, CrossEncoderScorer)
+    model = scorer.model
+    activation = type(model.activation_fn).__name__
+    if model.num_labels != 1 or activation not in ("Sigmoid", "Identity"):
+        raise TurnloomError(f"{folder} gives no single score for a pair", "export a cross-encoder with one output")
+    spec = ExportSpec(
+        kind="scorer",
+        precision="fp32",
+        max_length=model.max_seq_length or 512,
+        inputs=_inputs(model.tokenizer),
+        outputs=["score"],
+        sigmoid=activation == "Sigmoid",
+        languages=sorted(scorer.languages),
+        source=folder_fingerprint(folder),
+    )
+    return spec, _scorer_graph(model), model.tokenizer
+
+
+def _inputs(tokenizer: Any) -> list[str]:
+    return [name for name in ("input_ids", "attention_mask", "token_type_ids") if name in tokenizer.model_input_names]
+
+
+def _encoder_graph(model: Any, spec: ExportSpec) -> nn.Module:
+    """Tokens to a vector for each view: the transformer once, then what follows it."""
+    from torch import nn
+
+    class Graph(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.network = _plainly(model[0].auto_model)
+            self.after = nn.ModuleList(list(model)[1:])
+
+        def forward(
+            self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None
+        ) -> tuple[Tensor, ...]:
+            states = self.network(**_given(input_ids, attention_mask, token_type_ids))[0]
+            return tuple(self.view(states, attention_mask, name) for name in spec.outputs)
+
+        def view(self, states: Tensor, mask: Tensor, name: str) -> Tensor:
+            features: dict[str, Any] = {"token_embeddings": states, "attention_mask": mask}
+            for module in self.after:
+                routed = {"task": None if name == "meaning" else name} if type(module).__name__ == "Router" else {}
+                features = module(features, **routed)
+            vectors: Tensor = features["sentence_embedding"][:, : model.truncate_dim]
+            return vectors
+
+    return Graph().eval()
+
+
+def _plainly(network: Any) -> Any:
+    """The same network, whose attention is written as products and a softmax.
+
+    As one operation, it is exported with a check of every weight for rows that see nothing, a fifth of the time.
+    """
+    network.set_attn_implementation("eager")
+    return network
+
+
+def _given(ids: Tensor, mask: Tensor, segments: Tensor | None) -> dict[str, Tensor]:
+    return {"input_ids": ids, "attention_mask": mask, **({} if segments is None else {"token_type_ids": segments})}
+
+
+def _scorer_graph(model: Any) -> nn.Module:
+    from torch import nn
+
+    class Graph(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.network = _plainly(model.model)
+
+        def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None) -> Tensor:
+            found: Tensor = self.network(**_given(input_ids, attention_mask, token_type_ids)).logits
+            return found[:, 0]
+
+    return Graph().eval()
+
+
+def _write_graph(graph: nn.Module, spec: ExportSpec, path: Path) -> None:
+    # Never by tracing (`dynamo=False`): with transformers 5 that silently writes the example's mask into the graph.
+    import torch
+
+    # Two rows of different lengths, so that neither number is taken for a constant.
+    ids = torch.ones((2, min(7, spec.max_length)), dtype=torch.long)
+    example = {"input_ids": ids, "attention_mask": ids.clone(), "token_type_ids": torch.zeros_like(ids)}
+    example["attention_mask"][1, 3:] = 0
+    rows, length = torch.export.Dim("rows"), torch.export.Dim("length", max=spec.max_length)
+    with torch.no_grad(), _quietly():
+        torch.onnx.export(
+            graph,
+            tuple(example[name] for name in spec.inputs),
+            str(path),
+            input_names=spec.inputs,
+            output_names=spec.outputs,
+            dynamic_shapes=tuple({0: rows, 1: length} for _ in spec.inputs),
+            external_data=False,
+            verbose=False,
+        )
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Exporters talk of their own workings, which a user cannot mend."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)
+
+
+def agreement(original: Encoder | Scorer, exported: Encoder | Scorer, texts: Sequence[str]) -> dict[str, float]:
+    """How close an export is to its model on some texts: cosines by view, or how a scorer's order and scores differ.
+
+    Args:
+        original: The model.
+        exported: What was made of it.
+        texts: For a scorer, replies to the first of them.
+    """
+    if isinstance(original, Scorer) and isinstance(exported, Scorer):
+        one, other = (model.score(texts[:1], texts[1:]) for model in (original, exported))
+        return {
+            "rank_correlation": float(np.corrcoef(_ranks(one), _ranks(other))[0, 1]),
+            "largest_difference": float(np.abs(one - other).max()),
+        }
+    if not isinstance(original, Encoder) or not isinstance(exported, Encoder):
+        raise TurnloomError("an encoder and a scorer cannot be compared", "give the export and its own model")
+    found: dict[str, float] = {}
+    views: tuple[Literal["encode", "encode_document"], ...] = ("encode", "encode_document")
+    for name in views if original.has_heads else views[:1]:
+        cosines = _cosines(getattr(original, name)(texts), getattr(exported, name)(texts))
+        found |= {f"{name}_mean_cosine": float(cosines.mean()), f"{name}_least_cosine": float(cosines.min())}
+    if original.has_heads:
+        contexts = [(text,) for text in texts]
+        cosines = _cosines(original.encode_query(contexts), exported.encode_query(contexts))
+        found |= {"encode_query_mean_cosine": float(cosines.mean()), "encode_query_least_cosine": float(cosines.min())}
+    return found
+
+
+def _ranks(values: Any) -> Any:
+    return np.argsort(np.argsort(values, kind="stable"), kind="stable")
+
+
+def _cosines(one: Any, other: Any) -> Any:
+    return (one * other).sum(1) / (np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1))

@@ -1,0 +1,249 @@
+"""Models exported to ONNX, behind the same protocols as all others: `Encoder` and `Scorer`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from turnloom.errors import TurnloomError
+from turnloom.runtime.context_format import read_context_format
+from turnloom.runtime.fingerprint import folder_fingerprint
+from turnloom.runtime.precision import has_vnni
+from turnloom.runtime.protocols import Context, Vectors
+
+__all__ = [
+    "GRAPH",
+    "SPEC",
+    "ExportSpec",
+    "OnnxEncoder",
+    "OnnxScorer",
+    "batches_of",
+    "exported_kind",
+    "read_spec",
+    "usable_cores",
+]
+
+GRAPH, SPEC = "model.onnx", "export.json"
+BATCH_TOKENS = 384
+"""So many at a time, of texts of like length: what is computed in between then stays in a core's own cache.
+
+Fifty pairs of a hundred tokens take 1.2 times the time with 1,024, single messages 1.07 times.
+"""
+View = Literal["meaning", "query", "document"]
+
+
+class ExportSpec(BaseModel):
+    """What an exported folder holds.
+
+    Attributes:
+        version: Of this description.
+        kind: An encoder or a scorer.
+        precision: Of its weights.
+        max_length: How many tokens it reads.
+        inputs: The names of the graph's inputs.
+        outputs: The names of the graph's outputs; an encoder with heads has three.
+        prompts: What stands before a text, by view.
+        sigmoid: Whether a scorer's output goes through a sigmoid.
+        languages: The languages that the model declares.
+        source: The fingerprint of the model that was exported.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: Literal[1] = 1
+    kind: Literal["encoder", "scorer"]
+    precision: Literal["fp32", "int8"]
+    max_length: int = Field(ge=4)
+    inputs: list[str]
+    outputs: list[str]
+    prompts: dict[str, str] = Field(default_factory=dict)
+    sigmoid: bool = False
+    languages: list[str] = Field(default_factory=list)
+    source: str
+
+
+def exported_kind(folder: Path) -> Literal["encoder", "scorer"] | None:
+    """What an exported folder holds; None for any other folder."""
+    return read_spec(folder).kind if (folder / SPEC).exists() else None
+
+
+def usable_cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def read_spec(folder: Path) -> ExportSpec:
+    """The description in an exported folder."""
+    path = folder / SPEC
+    try:
+        return ExportSpec.model_validate_json(path.read_text(encoding="utf-8"))
+    except ValidationError as error:
+        raise TurnloomError(f"{path} describes no export ({error.errors()[0]['msg']})", "export it again") from error
+
+
+def batches_of(sizes: npt.NDArray[np.int64], tokens: int, most: int) -> list[slice]:
+    """Texts from the longest to the shortest, in batches of at most so many tokens with their padding."""
+    found, start = [], 0
+    while start < len(sizes):
+        end = start + min(most, max(1, tokens // max(1, int(sizes[start]))))
+        found.append(slice(start, end))
+        start = end
+    return found
+
+
+class _Session:
+    """A graph and its tokenizer."""
+
+    def __init__(self, folder: Path, threads: int | None) -> None:
+        try:
+            import onnxruntime
+        except ImportError as error:
+            raise TurnloomError(f"{folder} needs onnxruntime", "pip install 'turnloom[onnx]'") from error
+        from transformers import AutoTokenizer
+
+        self.spec = read_spec(folder)
+        options = onnxruntime.SessionOptions()
+        # Threads take batches of their own: two that share one batch of short texts do 1.4 times the work of one.
+        options.intra_op_num_threads = 1
+        # Without VNNI, products of two 8-bit pairs are summed in 16 bits and cut off, which moves scores by tenths.
+        # This asks for kernels that do not; with VNNI it would only keep them from being used, at three times the time.
+        options.add_session_config_entry("session.x64quantprecision", "0" if has_vnni() else "1")
+        self._threads = threads or usable_cores()
+        self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
+        try:
+            self._graph = onnxruntime.InferenceSession(str(folder / GRAPH), options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # onnxruntime has a class of its own for each thing that can be wrong with a file.
+            raise TurnloomError(f"{folder / GRAPH} cannot be loaded ({error})", "export the model again") from error
+        self.tokenizer: Any = AutoTokenizer.from_pretrained(str(folder), local_files_only=True, use_fast=True)
+
+    def length(self, text: str) -> int:
+        return len(self.tokenizer.tokenize(text))
+
+    def counts(self, texts: Sequence[str]) -> list[int]:
+        tokens = self.tokenizer(list(texts), truncation=True, max_length=self.spec.max_length)
+        return [len(ids) for ids in tokens["input_ids"]]
+
+    def run(self, first: Sequence[str], second: Sequence[str] | None, output: str, batch_tokens: int) -> Vectors:
+        """An output of the graph for each text or pair; those of like length share a batch."""
+        tokens = self.tokenizer(
+            list(first),
+            None if second is None else list(second),
+            truncation="longest_first",
+            max_length=self.spec.max_length,
+            return_token_type_ids=True,
+        )
+        sizes = np.array([len(ids) for ids in tokens["input_ids"]])
+        order = np.argsort(-sizes, kind="stable")
+        share = -(-len(order) // self._threads)  # A few texts are not left to one thread.
+        batches = [order[rows] for rows in batches_of(sizes[order], batch_tokens, share)]
+
+        def compute(rows: npt.NDArray[np.int64]) -> Vectors:
+            found: Vectors = self._graph.run([output], self._batch(tokens, rows))[0]
+            return found
+
+        pieces = list(self._pool.map(compute, batches) if self._pool else map(compute, batches))
+        found: Vectors = np.concatenate(pieces).astype(np.float32)
+        return found[np.argsort(order, kind="stable")]
+
+    def _batch(self, tokens: Any, rows: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[np.int64]]:
+        width = max(len(tokens["input_ids"][row]) for row in rows)
+        fillers = {"input_ids": self.tokenizer.pad_token_id}
+        batch = {}
+        for name in self.spec.inputs:
+            filled = np.full((len(rows), width), fillers.get(name, 0), np.int64)
+            for place, row in enumerate(rows):
+                filled[place, : len(tokens[name][row])] = tokens[name][row]
+            batch[name] = filled
+        return batch
+
+
+class _Exported:
+    """What an exported encoder and an exported cross-encoder have in common."""
+
+    def __init__(self, folder: Path, *, threads: int | None = None, batch_tokens: int = BATCH_TOKENS) -> None:
+        self._session = _Session(folder, threads)
+        self._format = read_context_format(folder)
+        self._batch_tokens = batch_tokens
+        self.name = folder.resolve().name
+        self.fingerprint = folder_fingerprint(folder)
+        self.languages = frozenset(self._session.spec.languages)
+
+
+class OnnxEncoder(_Exported):
+    """An exported encoder.
+
+    Args:
+        folder: Where it is.
+        threads: How many threads compute; as many as there are cores if not given.
+        batch_tokens: Tokens at a time.
+    """
+
+    @property
+    def has_heads(self) -> bool:
+        """Whether contexts and replies have spaces of their own."""
+        return "query" in self._session.spec.outputs
+
+    def format_context(self, context: Context) -> str:
+        """The turns joined as the model folder says, the oldest cut off if they are too long."""
+        session = self._session
+        return self._format.apply(context, session.length, session.spec.max_length, session.tokenizer.sep_token)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens of each text the model reads."""
+        return self._session.counts(texts) if texts else []
+
+    def _run(self, texts: Sequence[str], view: View) -> Vectors:
+        spec = self._session.spec
+        output = view if view in spec.outputs else "meaning"
+        prompt = spec.prompts.get(view, "")
+        if not texts:
+            return np.zeros((0, 0), np.float32)
+        return self._session.run([prompt + text for text in texts], None, output, self._batch_tokens)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Vectors for meaning."""
+        return self._run(texts, "meaning")
+
+    def encode_query(self, contexts: Sequence[Context]) -> Vectors:
+        """Vectors for contexts."""
+        return self._run([self.format_context(context) for context in contexts], "query")
+
+    def encode_document(self, replies: Sequence[str]) -> Vectors:
+        """Vectors for replies."""
+        return self._run(replies, "document")
+
+
+class OnnxScorer(_Exported):
+    """An exported cross-encoder.
+
+    Args:
+        folder: Where it is.
+        threads: How many threads compute; as many as there are cores if not given.
+        batch_tokens: Tokens at a time.
+    """
+
+    @property
+    def bounded(self) -> bool:
+        """Whether scores are between 0 and 1."""
+        return self._session.spec.sigmoid
+
+    def score(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
+        """The network's output for each reply; room is left for the longest of them."""
+        if not replies:
+            return np.zeros(0)
+        session = self._session
+        text, ends = self._format.pair(
+            context, replies, session.length, session.spec.max_length, session.tokenizer.sep_token
+        )
+        logits = session.run([text] * len(ends), ends, "score", self._batch_tokens).astype(np.float64)
+        if session.spec.sigmoid:
+            # 64 bits: scores close to 1 would tie.
+            logits = 1 / (1 + np.exp(-logits))
+        return logits

@@ -1,0 +1,101 @@
+"""What the rest of Turnloom asks of a model: three ways to look at text, and no more than a task needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["Context", "Encoder", "Model", "Scorer", "TrainableEncoder", "Vectors"]
+
+Vectors = npt.NDArray[np.float32]
+Context = Sequence[str]
+"""The turns of a conversation so far, the oldest first."""
+
+
+class Model(Protocol):
+    """What identifies a model."""
+
+    @property
+    def name(self) -> str:
+        """What to call it in a table."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever its output may: embeddings are cached by it."""
+        ...
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """The languages it declares; none means that it does not say."""
+        ...
+
+
+@runtime_checkable
+class Encoder(Model, Protocol):
+    """Texts to vectors: `encode` for what a text means, the other two for what it calls for and what it answers.
+
+    A model without a head for contexts and one for replies gives the same space three times.
+    """
+
+    @property
+    def has_heads(self) -> bool:
+        """Whether contexts and replies have spaces of their own."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Vectors for meaning."""
+        ...
+
+    def encode_query(self, contexts: Sequence[Context]) -> Vectors:
+        """Vectors for contexts."""
+        ...
+
+    def encode_document(self, replies: Sequence[str]) -> Vectors:
+        """Vectors for replies."""
+        ...
+
+    def format_context(self, context: Context) -> str:
+        """A context as the text that the model reads."""
+        ...
+
+
+@runtime_checkable
+class Scorer(Model, Protocol):
+    """Scores replies to contexts directly, without vectors: a cross-encoder or BM25."""
+
+    def score(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
+        """How well each reply fits; higher is better."""
+        ...
+
+
+@runtime_checkable
+class TrainableEncoder(Protocol):
+    """An encoder whose copy can be fine-tuned by a benchmark task."""
+
+    def copy(self, max_length: int | None = None, cut: Literal["front", "end"] = "end") -> TrainableEncoder:
+        """An encoder of its own with the same weights.
+
+        Args:
+            max_length: At most so many tokens of a text are read; as many as before if not given.
+            cut: Where a longer text is cut.
+        """
+        ...
+
+    def parameters(self) -> Sequence[torch.nn.Parameter]:
+        """What may be trained."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> torch.Tensor:
+        """Vectors with gradients, as in training: dropout is on."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Vectors without."""
+        ...

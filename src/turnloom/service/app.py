@@ -1,0 +1,150 @@
+"""The one app, whoever runs it: uvicorn, several workers of it, or Ray Serve."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import re
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from types import FrameType
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+
+from turnloom import __version__
+from turnloom.errors import TurnloomError
+from turnloom.service.batching import OverloadedError
+from turnloom.service.config import ServiceConfig
+from turnloom.service.errors import RefusedError, error_response
+from turnloom.service.guard import Guard
+from turnloom.service.keys import Buckets
+from turnloom.service.metrics import Metrics
+from turnloom.service.resources import Loaders, Service
+from turnloom.service.routes import embeddings, intents, operation, page, replies, rerank
+
+__all__ = ["create_app"]
+
+LOOK_FOR_RELOAD = 1.0
+DESCRIPTION = "Dialogue embeddings, intents with an honest out-of-scope, reply suggestion and re-ranking."
+_NAME = re.compile(r"(?!str$|list$)[A-Za-z0-9_]{1,64}")
+"""A field or a place in a list, and no kind of value."""
+_log = logging.getLogger("turnloom.service")
+
+
+def create_app(config: ServiceConfig, loaders: Loaders | None = None, *, drain_on_signal: bool = False) -> FastAPI:
+    """The app of a configuration; models are loaded when it starts.
+
+    Args:
+        config: What is served.
+        loaders: How models are loaded, if not from their folders.
+        drain_on_signal: Whether SIGTERM first makes the app say that it is not ready, and only then stop; for uvicorn.
+    """
+    metrics = Metrics()
+    service = Service(config, metrics, loaders or Loaders())
+    buckets: list[Buckets] = []
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        buckets.append(Buckets(config.state / "rates", [key.requests_per_minute for key in config.keys]))
+        await asyncio.to_thread(_load, service)
+        watching = asyncio.create_task(_heed_wishes(service))
+        if drain_on_signal:
+            _drain_before_stopping(service)
+        _log.info("ready", extra={"pid": os.getpid()})
+        yield
+        watching.cancel()
+        with suppress(asyncio.CancelledError):
+            await watching
+        await asyncio.to_thread(service.close)
+        buckets.pop().close()
+
+    app = FastAPI(
+        title="Turnloom", version=__version__, description=DESCRIPTION, lifespan=lifespan, redoc_url=None, docs_url=None
+    )
+    app.state.service, app.state.metrics = service, metrics
+    for module in (embeddings, rerank, intents, replies, operation, *([page] if config.page else [])):
+        app.include_router(module.router)
+    _handle_errors(app)
+    app.add_middleware(Guard, config=config, metrics=metrics, buckets=lambda: buckets[-1])
+    if config.cors_origins:  # Around the guard: pages of these origins must be able to read its refusals.
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(config.cors_origins),
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type", "X-Request-Id"],
+            expose_headers=["X-Request-Id", "Retry-After"],
+        )
+    return app
+
+
+def _load(service: Service) -> None:
+    try:
+        service.load()
+    except TurnloomError as error:
+        _log.error("not started", extra={"problem": error.problem, "mend": error.mend})
+        raise
+
+
+def _drain_before_stopping(service: Service) -> None:
+    """On SIGTERM, let balancers see that this worker is going before the server's own handler stops it."""
+    stop = signal.getsignal(signal.SIGTERM)
+    loop = asyncio.get_running_loop()
+
+    def drain(number: int, frame: FrameType | None) -> None:
+        if not callable(stop):
+            return
+        if service.draining:  # Told a second time: at once.
+            stop(number, frame)
+            return
+        service.draining = True
+        seconds = service.config.limits.drain_seconds
+        loop.call_soon_threadsafe(loop.call_later, seconds, stop, number, None)
+
+    if callable(stop):
+        signal.signal(signal.SIGTERM, drain)
+
+
+async def _heed_wishes(service: Service) -> None:
+    while True:
+        await asyncio.sleep(LOOK_FOR_RELOAD)
+        try:
+            await asyncio.to_thread(service.heed_wish)
+        except Exception:
+            _log.exception("not reloaded")
+
+
+def _handle_errors(app: FastAPI) -> None:
+    """Every error in the one shape, and counted."""
+
+    def told(error: RefusedError) -> Response:
+        app.state.metrics.refused.labels(error.code).inc()
+        return error_response(error)
+
+    @app.exception_handler(RefusedError)
+    async def refused(_: Request, error: RefusedError) -> Response:
+        return told(error)
+
+    @app.exception_handler(OverloadedError)
+    async def overloaded(_: Request, error: OverloadedError) -> Response:
+        full = RefusedError(429, "overloaded", "Too much waits already; try again.", retry_after=error.retry_after)
+        return told(full)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> Response:
+        first = error.errors()[0]
+        # Clients name fields as they like, and pydantic puts its own functions into the place: neither goes out.
+        place = ".".join(str(part) for part in first["loc"] if part != "body" and _NAME.fullmatch(str(part)))
+        return told(RefusedError(422, str(first["type"]), str(first["msg"]), param=place[:200] or None))
+
+    @app.exception_handler(HTTPException)
+    async def http(_: Request, error: HTTPException) -> Response:
+        said = {404: ("not_found", "There is nothing here."), 405: ("wrong_method", "Not by this method.")}
+        code, message = said.get(error.status_code, ("bad_request", "The request could not be read."))
+        answer = told(RefusedError(error.status_code, code, message))
+        answer.headers.update(error.headers or {})
+        return answer

@@ -1,0 +1,230 @@
+"""Texts of many requests in one run of the model: one bounded queue and one thread a model.
+
+A batch starts when enough tokens wait or the oldest request has waited long enough. A request that is larger than a
+batch is computed in several, and others come in between. What nobody waits for any more is not computed.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from turnloom.service.config import Batching
+
+__all__ = ["BatchObserver", "Batcher", "OverloadedError", "Run"]
+
+Run = Callable[[str, list[Any]], Sequence[Any]]
+"""A kind of work and its items to one result an item."""
+
+
+class OverloadedError(Exception):
+    """Too much waits already.
+
+    Args:
+        retry_after: After how many seconds there should be room.
+    """
+
+    def __init__(self, retry_after: int) -> None:
+        super().__init__(f"retry after {retry_after} s")
+        self.retry_after = retry_after
+
+
+class BatchObserver(Protocol):
+    """Is told what a batcher does."""
+
+    def batch(self, model: str, items: int, tokens: int, seconds: float) -> None:
+        """A batch was computed."""
+        ...
+
+    def queued(self, model: str, tokens: int) -> None:
+        """So many tokens wait."""
+        ...
+
+    def dropped(self, model: str, reason: str) -> None:
+        """A request was refused ("overloaded"), or left before it was computed ("cancelled")."""
+        ...
+
+
+@dataclass(eq=False)
+class _Job:
+    kind: str
+    items: list[Any]
+    sizes: list[int]
+    arrived: float
+    future: Future[list[Any]] = field(default_factory=Future)
+    results: list[Any] = field(default_factory=list)
+    taken: int = 0
+
+    @property
+    def left(self) -> int:
+        return sum(self.sizes[self.taken :])
+
+
+class Batcher:
+    """A queue before a model.
+
+    Args:
+        name: Of the model, for metrics.
+        run: Computes a batch; is only ever called in the batcher's own thread.
+        options: How much at once, how long to wait, how much may wait.
+        observer: Is told about batches and the queue.
+    """
+
+    def __init__(self, name: str, run: Run, options: Batching, observer: BatchObserver) -> None:
+        self.name = name
+        self._run = run
+        self._options = options
+        self._observer = observer
+        self._jobs: deque[_Job] = deque()
+        self._tokens = 0
+        self._tokens_per_second = 0.0
+        self._closed = False
+        self._changed = threading.Condition()
+        self._thread = threading.Thread(target=self._loop, name=f"batcher-{name}", daemon=True)
+        self._thread.start()
+
+    @property
+    def waiting_tokens(self) -> int:
+        """How much waits."""
+        return self._tokens
+
+    @property
+    def alive(self) -> bool:
+        """Whether its thread runs."""
+        return self._thread.is_alive()
+
+    def submit(self, kind: str, items: Sequence[Any], sizes: Sequence[int]) -> Future[list[Any]]:
+        """Queue items; the future gives one result an item. Cancelled, it leaves the queue.
+
+        Args:
+            kind: Only items of one kind share a batch.
+            items: What to compute.
+            sizes: How many tokens each has.
+
+        Raises:
+            OverloadedError: If there is no room.
+        """
+        job = _Job(kind, list(items), list(sizes), time.monotonic())
+        if not job.items:
+            job.future.set_result([])
+            return job.future
+        with self._changed:
+            if self._closed:
+                raise RuntimeError("the batcher is closed")
+            # An empty queue takes everything: a request may be larger than the queue, and shall not wait forever.
+            if self._tokens and self._tokens + job.left > self._options.max_queue_tokens:
+                self._observer.dropped(self.name, "overloaded")
+                raise OverloadedError(self._seconds_to_wait())
+            self._jobs.append(job)
+            self._count(job.left)
+            self._changed.notify()
+        job.future.add_done_callback(lambda _: self._forget(job))
+        return job.future
+
+    def close(self) -> None:
+        """Compute what waits, and take no more."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        self._thread.join()
+
+    def _seconds_to_wait(self) -> int:
+        return max(1, min(60, round(self._tokens / self._tokens_per_second))) if self._tokens_per_second else 1
+
+    def _count(self, tokens: int) -> None:
+        self._tokens += tokens
+        self._observer.queued(self.name, self._tokens)
+
+    def _forget(self, job: _Job) -> None:
+        """Take a job whose client has left out of the queue."""
+        if job.future.cancelled():
+            with self._changed:
+                if job in self._jobs:
+                    self._jobs.remove(job)
+                    self._count(-job.left)
+            self._observer.dropped(self.name, "cancelled")
+
+    def _loop(self) -> None:
+        while True:
+            with self._changed:
+                while not self._jobs and not self._closed:
+                    self._changed.wait()
+                if not self._jobs:
+                    return
+                self._wait_for_company()
+                batch = self._take()
+            if batch:
+                self._compute(batch)
+
+    def _wait_for_company(self) -> None:
+        """Until a batch is full or the oldest job has waited long enough."""
+        while self._jobs and not self._closed and self._tokens < self._options.max_batch_tokens:
+            left = self._jobs[0].arrived + self._options.max_wait_ms / 1000 - time.monotonic()
+            if left <= 0:
+                return
+            self._changed.wait(left)
+
+    def _take(self) -> list[tuple[_Job, int, int]]:
+        """As many items of the oldest job's kind as fit; of a job that does not fit, its first ones."""
+        room = self._options.max_batch_tokens
+        batch: list[tuple[_Job, int, int]] = []
+        kind = self._jobs[0].kind if self._jobs else ""
+        for job in [job for job in self._jobs if job.kind == kind]:
+            start = stop = job.taken
+            # The first item always fits: it may be larger than a batch.
+            while stop < len(job.items) and (job.sizes[stop] <= room or not (batch or stop > start)):
+                room -= job.sizes[stop]
+                stop += 1
+            if stop > start:
+                batch.append((job, start, stop))
+                self._jobs.remove(job)
+                job.taken = stop
+                self._count(-sum(job.sizes[start:stop]))
+                if stop < len(job.items):
+                    self._jobs.append(job)  # Behind the others, which are let in between.
+            if room <= 0:
+                break
+        return batch
+
+    def _compute(self, batch: list[tuple[_Job, int, int]]) -> None:
+        items = [item for job, start, stop in batch for item in job.items[start:stop]]
+        tokens = sum(sum(job.sizes[start:stop]) for job, start, stop in batch)
+        began = time.monotonic()
+        try:
+            results = list(self._run(batch[0][0].kind, items))
+        except Exception as error:
+            self._fail(batch, error)
+            return
+        seconds = time.monotonic() - began
+        rate = tokens / max(seconds, 1e-6)
+        self._tokens_per_second = rate if not self._tokens_per_second else 0.8 * self._tokens_per_second + 0.2 * rate
+        self._observer.batch(self.name, len(items), tokens, seconds)
+        place = 0
+        for job, start, stop in batch:
+            self._deliver(job, results[place : place + stop - start])
+            place += stop - start
+
+    def _fail(self, batch: list[tuple[_Job, int, int]], error: Exception) -> None:
+        """One request's text must not fail another's: each is computed again alone."""
+        if len(batch) > 1:
+            for part in batch:
+                self._compute([part])
+            return
+        job = batch[0][0]
+        with self._changed:
+            if job in self._jobs:
+                self._jobs.remove(job)
+                self._count(-job.left)
+        if job.future.set_running_or_notify_cancel():
+            job.future.set_exception(error)
+
+    @staticmethod
+    def _deliver(job: _Job, results: list[Any]) -> None:
+        job.results.extend(results)
+        if len(job.results) == len(job.items) and job.future.set_running_or_notify_cancel():
+            job.future.set_result(job.results)

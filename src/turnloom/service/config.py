@@ -1,0 +1,251 @@
+"""What a service is made of: one YAML file, checked as a whole before anything is loaded."""
+
+from __future__ import annotations
+
+import ipaddress
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from turnloom.errors import TurnloomError
+
+__all__ = [
+    "Batching",
+    "IntentOptions",
+    "KeyEntry",
+    "Limits",
+    "Logs",
+    "ReplyServing",
+    "Scope",
+    "ServedModel",
+    "ServiceConfig",
+    "config_text",
+    "load_config",
+]
+
+Scope = Literal["embeddings", "rerank", "intents", "intents:write", "replies", "replies:write", "metrics", "admin"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ServedModel(_Part):
+    """A model that is served.
+
+    Attributes:
+        path: Its folder: a SentenceTransformer, a CrossEncoder, or what `turnloom export` wrote.
+        name: What clients call it; the folder's name if not given.
+        threads: How many threads of a worker compute; as many as there are cores if not given.
+    """
+
+    path: Path
+    name: str | None = None
+    threads: int | None = Field(None, ge=1)
+
+    @property
+    def called(self) -> str:
+        """Its name."""
+        return self.name or self.path.resolve().name
+
+
+class IntentOptions(_Part):
+    """Where intents are.
+
+    Attributes:
+        folder: What `turnloom intents fit` wrote.
+    """
+
+    folder: Path
+
+
+class ReplyServing(_Part):
+    """Where replies are, and how new ones come in.
+
+    Attributes:
+        folder: What `turnloom replies build` wrote.
+        add_every_seconds: Conversations that were accepted are indexed together, this often.
+        max_pending: More conversations than this are not accepted before some are indexed.
+    """
+
+    folder: Path
+    add_every_seconds: float = Field(5.0, gt=0)
+    max_pending: int = Field(10_000, ge=1)
+
+
+class Batching(_Part):
+    """How texts of many requests share a run of the model.
+
+    Attributes:
+        max_batch_tokens: At most so many tokens (four characters count as one) are computed at once.
+        max_wait_ms: A request that comes alone waits so long for others.
+        max_queue_tokens: When so many tokens wait, new requests are refused with 429.
+    """
+
+    max_batch_tokens: int = Field(2_048, ge=16)
+    max_wait_ms: float = Field(2.0, ge=0, le=1_000)
+    max_queue_tokens: int = Field(65_536, ge=64)
+
+
+class Limits(_Part):
+    """What a request may ask for.
+
+    Attributes:
+        body_bytes: The size of a request.
+        json_depth: How deep its JSON may be nested.
+        texts: How many texts, documents, messages, examples or conversations it may hold.
+        characters: How long one text may be.
+        turns: How many turns a conversation may have.
+        request_seconds: After that a request is given up with 504.
+        drain_seconds: How long a worker that shall stop goes on accepting, while it says that it is not ready.
+    """
+
+    body_bytes: int = Field(1_000_000, ge=1_000)
+    json_depth: int = Field(16, ge=4, le=100)
+    texts: int = Field(256, ge=1)
+    characters: int = Field(20_000, ge=1)
+    turns: int = Field(200, ge=1)
+    request_seconds: float = Field(30.0, gt=0)
+    drain_seconds: float = Field(2.0, ge=0)
+
+
+class KeyEntry(_Part):
+    """An API key, by its hash.
+
+    Attributes:
+        name: Stands in logs and metrics.
+        hash: SHA-256 of the key, as `turnloom serve --new-key NAME` prints it.
+        scopes: What it may be used for.
+        requests_per_minute: How often; over all workers together. None for no limit.
+    """
+
+    name: str = Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")
+    hash: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
+    scopes: frozenset[Scope]
+    requests_per_minute: float | None = Field(None, gt=0)
+
+
+class Logs(_Part):
+    """What is logged.
+
+    Attributes:
+        level: How much.
+        texts: Whether requests' bodies are logged. They hold what users wrote: off unless asked for.
+    """
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    texts: bool = False
+
+
+class ServiceConfig(_Part):
+    """All of it; paths are relative to the file that it was read from.
+
+    Attributes:
+        host: The address to listen on.
+        port: The port.
+        workers: How many processes, each with its own copy of the models.
+        state: A folder for what changes while serving: added examples, accepted conversations, rate limits.
+        allowed_folders: Models, intents and replies are loaded from below these only.
+        model: The encoder.
+        reranker: The cross-encoder, if there is one.
+        intents: The intents, if there are any.
+        replies: The replies, if there are any.
+        batching: How requests share runs of a model.
+        limits: What a request may ask for.
+        keys: API keys. Without any, everyone may do everything, and only on this machine.
+        cors_origins: Web pages of other origins that may call; `*` is refused.
+        logs: What is logged.
+        page: Whether the web page is served at /.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = Field(8000, ge=0, le=65_535)
+    workers: int = Field(1, ge=1)
+    state: Path = Path("state")
+    allowed_folders: tuple[Path, ...] = (Path(),)
+    model: ServedModel
+    reranker: ServedModel | None = None
+    intents: IntentOptions | None = None
+    replies: ReplyServing | None = None
+    batching: Batching = Batching()
+    limits: Limits = Limits()
+    keys: tuple[KeyEntry, ...] = ()
+    cors_origins: tuple[str, ...] = ()
+    logs: Logs = Logs()
+    page: bool = True
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _no_wildcard(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in origins:
+            if "*" in origin or not origin.startswith(("http://", "https://")):
+                raise ValueError(f"{origin!r} is no origin; write it as https://example.org, without *")
+        return origins
+
+    @model_validator(mode="after")
+    def _whole(self) -> ServiceConfig:
+        names = [key.name for key in self.keys]
+        if len(set(names)) < len(names):
+            raise ValueError("two keys have the same name")
+        if not self.keys and not _is_loopback(self.host):
+            raise ValueError("without keys only 127.0.0.1 is served; add a key or listen there")
+        return self
+
+    def within(self, folder: Path) -> ServiceConfig:
+        """The same with all paths taken from a folder, and checked to be below the allowed ones.
+
+        Raises:
+            TurnloomError: If a model, intents or replies are elsewhere.
+        """
+        allowed = tuple((folder / path).resolve() for path in self.allowed_folders)
+        changes: dict[str, Any] = {"allowed_folders": allowed, "state": (folder / self.state).resolve()}
+        for part, field in (("model", "path"), ("reranker", "path"), ("intents", "folder"), ("replies", "folder")):
+            value = getattr(self, part)
+            if value is not None:
+                path = (folder / getattr(value, field)).resolve()
+                if not any(path.is_relative_to(above) for above in allowed):
+                    raise TurnloomError(f"{part}: {path} is not below an allowed folder", "add it to allowed_folders")
+                changes[part] = value.model_copy(update={field: path})
+        return self.model_copy(update=changes)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def config_text() -> str:
+    """The commented default configuration."""
+    return (files("turnloom.service") / "config.yaml").read_text(encoding="utf-8")
+
+
+def load_config(path: Path | str) -> ServiceConfig:
+    """Read a configuration file.
+
+    Raises:
+        TurnloomError: If it cannot be read; it names the entry.
+    """
+    import yaml
+
+    path = Path(path)
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TurnloomError(
+            f"{path} cannot be read ({error.strerror})", "write one with: turnloom serve --init"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise TurnloomError(f"{path} is not UTF-8 ({error.reason})", "save it as UTF-8") from error
+    except yaml.YAMLError as error:
+        raise TurnloomError(f"{path} is no YAML ({error})".replace("\n", " "), "mend that line") from error
+    try:
+        config = ServiceConfig.model_validate(found)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "the file"
+        raise TurnloomError(f"{path}: {place}: {first['msg']}", "see: turnloom serve --init") from error
+    return config.within(path.resolve().parent)

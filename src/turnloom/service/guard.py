@@ -1,0 +1,222 @@
+"""What every request passes before a route sees it: id, key, rate, size, depth, time; and what is logged of it after.
+
+Plain ASGI, since it must read the body itself: a client that leaves is then noticed while its request is computed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Any
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from turnloom.service.config import KeyEntry, ServiceConfig
+from turnloom.service.errors import RefusedError, error_response
+from turnloom.service.keys import Buckets, KeyRing
+from turnloom.service.logs import trace_of
+from turnloom.service.metrics import Metrics
+
+__all__ = ["PUBLIC", "Guard", "too_deep"]
+
+PUBLIC = ("/", "/health/live", "/health/ready", "/openapi.json")
+"""What needs no key; beside the page's own files."""
+_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+# The last quote may be missing: else each quote of a string that never ends would be tried anew, up to the end.
+_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
+_BRACKETS = re.compile(rb"[\[\]{}]")
+SECURITY_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+_log = logging.getLogger("turnloom.service")
+
+
+def too_deep(body: bytes, limit: int) -> bool:
+    """Whether brackets nest deeper than a limit, outside of strings.
+
+    Example:
+        >>> too_deep(b'{"a": ["[[[["]}', 2), too_deep(b'{"a": [[]]}', 2)
+        (False, True)
+    """
+    if body.count(b"[") + body.count(b"{") <= limit:
+        return False
+    depth = 0
+    for bracket in _BRACKETS.finditer(_STRINGS.sub(b"", body)):
+        depth += 1 if bracket[0] in b"[{" else -1
+        if depth > limit:
+            return True
+    return False
+
+
+@dataclass
+class _Passage:
+    """One request on its way."""
+
+    request_id: str
+    key: KeyEntry | None = None
+    status: int = 0
+    body: bytes = b""
+    began: float = field(default_factory=time.perf_counter)
+
+
+class Guard:
+    """Around the whole app.
+
+    Args:
+        app: What is guarded.
+        config: Keys, limits and logs.
+        metrics: Are told about every request.
+        buckets: The rates of the keys.
+    """
+
+    def __init__(self, app: ASGIApp, config: ServiceConfig, metrics: Metrics, buckets: Callable[[], Buckets]) -> None:
+        self._app = app
+        self._limits = config.limits
+        self._logs = config.logs
+        self._keys = KeyRing(config.keys)
+        self._metrics = metrics
+        self._buckets = buckets
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, whatever happens inside."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = Headers(scope=scope).get("x-request-id", "")
+        passage = _Passage(given if _ID.fullmatch(given) else uuid.uuid4().hex)
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                passage.status = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-Id"] = passage.request_id
+                for name, value in SECURITY_HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        try:
+            self._admit(scope, passage)
+            passage.body = await self._body(scope, receive)
+            scope.setdefault("state", {})["key"] = passage.key
+            await self._carry_out(scope, receive, answer, passage)
+        except RefusedError as refused:
+            await self._refuse(refused, scope, receive, answer, passage)
+        except _ClientLeftError:
+            passage.status = 499
+        except Exception as error:
+            _log.error("failed", extra={"request_id": passage.request_id, "trace": trace_of(error)})
+            failed = RefusedError(
+                500, "internal_error", "Something went wrong; the request id tells the operator what."
+            )
+            await self._refuse(failed, scope, receive, answer, passage)
+        finally:
+            self._record(scope, passage)
+
+    async def _refuse(
+        self, refused: RefusedError, scope: Scope, receive: Receive, send: Send, passage: _Passage
+    ) -> None:
+        self._metrics.refused.labels(refused.code).inc()
+        if not passage.status:
+            await error_response(refused)(scope, receive, send)
+
+    def _admit(self, scope: Scope, passage: _Passage) -> None:
+        """Who is it, and may it ask again so soon?"""
+        if not self._keys.entries or scope["path"] in PUBLIC or scope["path"].startswith("/page/"):
+            return
+        scheme, _, key = Headers(scope=scope).get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not key.strip():
+            raise RefusedError(401, "missing_key", "Send a key as: Authorization: Bearer KEY.")
+        found = self._keys.find(key.strip())
+        if found is None:
+            raise RefusedError(401, "wrong_key", "This key is not known.")
+        place, passage.key = found
+        seconds = self._buckets().take(place)
+        if seconds:
+            raise RefusedError(429, "rate_limit", "This key's rate is used up.", retry_after=ceil(seconds))
+
+    async def _body(self, scope: Scope, receive: Receive) -> bytes:
+        """The whole body, if it is not too large, too deep or too slow."""
+        limit = self._limits.body_bytes
+        too_large = RefusedError(413, "too_large", f"A request may have {limit} bytes.")
+        length = Headers(scope=scope).get("content-length", "0")
+        if length.isdigit() and int(length) > limit:
+            raise too_large
+        parts, size = [], 0
+        deadline = time.monotonic() + self._limits.request_seconds
+        while True:
+            try:
+                message = await asyncio.wait_for(receive(), max(0.0, deadline - time.monotonic()))
+            except asyncio.TimeoutError:
+                raise RefusedError(408, "slow_body", "The request did not arrive in time.") from None
+            if message["type"] == "http.disconnect":
+                raise _ClientLeftError
+            parts.append(message.get("body", b""))
+            size += len(parts[-1])
+            if size > limit:
+                raise too_large
+            if not message.get("more_body"):
+                break
+        body = b"".join(parts)
+        if too_deep(body, self._limits.json_depth):
+            raise RefusedError(400, "too_deep", f"JSON may be nested {self._limits.json_depth} levels deep.")
+        return body
+
+    async def _carry_out(self, scope: Scope, receive: Receive, send: Send, passage: _Passage) -> None:
+        """Run the route, until it is done, its client has left, or its time is over."""
+        given = False
+
+        async def replay() -> Message:
+            nonlocal given
+            if not given:
+                given = True
+                return {"type": "http.request", "body": passage.body, "more_body": False}
+            await asyncio.Event().wait()  # Nothing more comes; whether the client leaves is watched here.
+            raise AssertionError
+
+        work = asyncio.ensure_future(self._app(scope, replay, send))
+        left = asyncio.ensure_future(receive())
+        try:
+            await asyncio.wait({work, left}, timeout=self._limits.request_seconds, return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                work.cancel()
+                await asyncio.gather(work, return_exceptions=True)
+                if left.done():
+                    raise _ClientLeftError
+                raise RefusedError(504, "timeout", f"No answer within {self._limits.request_seconds:g} s.")
+            await work
+        finally:
+            for task in (work, left):
+                task.cancel()
+
+    def _record(self, scope: Scope, passage: _Passage) -> None:
+        seconds = time.perf_counter() - passage.began
+        route = getattr(scope.get("route"), "path", "none")  # Never the path itself: anyone could fill the metrics.
+        method = scope["method"] if scope["method"] in ("GET", "POST", "DELETE", "OPTIONS") else "other"
+        self._metrics.requests.labels(route, method, str(passage.status)).inc()
+        self._metrics.seconds.labels(route).observe(seconds)
+        extra: dict[str, Any] = {
+            "request_id": passage.request_id,
+            "route": route,
+            "method": method,
+            "status": passage.status,
+            "ms": round(1000 * seconds, 2),
+            "key": passage.key.name if passage.key else None,
+            "bytes": len(passage.body),
+        }
+        if self._logs.texts:
+            extra["body"] = passage.body.decode("utf-8", "replace")
+        _log.info("request", extra=extra)
+
+
+class _ClientLeftError(Exception):
+    """The client has gone."""

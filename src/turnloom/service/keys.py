@@ -1,0 +1,96 @@
+"""API keys: stored as hashes, compared in constant time, limited over all worker processes together."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import hmac
+import mmap
+import os
+import secrets
+import struct
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from turnloom.service.config import KeyEntry
+
+__all__ = ["Buckets", "KeyRing", "hashed", "new_key"]
+
+PREFIX = "tw-"
+_BUCKET = struct.Struct("dd")
+LONGEST_KEY = 512
+
+
+def new_key() -> str:
+    """A key with 256 random bits: guessing is hopeless, so a fast hash is enough to store it."""
+    return PREFIX + secrets.token_urlsafe(32)
+
+
+def hashed(key: str) -> str:
+    """What is stored of a key.
+
+    Example:
+        >>> hashed("abc")[:14]
+        'sha256:ba7816b'
+    """
+    return "sha256:" + hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class KeyRing:
+    """The keys of a service.
+
+    Args:
+        entries: The keys.
+    """
+
+    def __init__(self, entries: Sequence[KeyEntry]) -> None:
+        self.entries = tuple(entries)
+
+    def find(self, key: str) -> tuple[int, KeyEntry] | None:
+        """The entry of a key and its place; all are compared, so that time tells nothing."""
+        given = hashed(key[:LONGEST_KEY])
+        found = None
+        for place, entry in enumerate(self.entries):
+            if hmac.compare_digest(given, entry.hash):
+                found = (place, entry)
+        return found
+
+
+class Buckets:
+    """Token buckets in a file that all worker processes share: each holds a minute's requests, and refills steadily.
+
+    Args:
+        path: The file.
+        per_minute: The limit of each bucket; None for none.
+    """
+
+    def __init__(self, path: Path, per_minute: Sequence[float | None]) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._limits = list(per_minute)
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        size = max(1, len(self._limits)) * _BUCKET.size
+        if os.fstat(self._file).st_size < size:
+            os.ftruncate(self._file, size)  # Zeros: a bucket that was last used long ago, and so is full.
+        self._memory = mmap.mmap(self._file, size)
+
+    def take(self, place: int) -> float:
+        """Take one request; 0 if there was one, else the seconds until there is."""
+        limit = self._limits[place]
+        if limit is None:
+            return 0.0
+        fcntl.lockf(self._file, fcntl.LOCK_EX)
+        try:
+            left, when = _BUCKET.unpack_from(self._memory, place * _BUCKET.size)
+            now = time.time()
+            left = min(max(1.0, limit), left + max(0.0, now - when) * limit / 60)
+            enough = left >= 1
+            _BUCKET.pack_into(self._memory, place * _BUCKET.size, left - enough, now)
+            return 0.0 if enough else (1 - left) * 60 / limit
+        finally:
+            fcntl.lockf(self._file, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._memory.close()
+        os.close(self._file)

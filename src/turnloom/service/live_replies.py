@@ -1,0 +1,184 @@
+"""Replies that grow while they are served: accepted conversations are on disk at once, and searched soon after."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from turnloom.errors import TurnloomError
+from turnloom.replies import ReplyIndex, Suggestion
+from turnloom.replies.manifest import MANIFEST
+from turnloom.replies.search import Mode
+from turnloom.runtime.protocols import Scorer
+from turnloom.service.config import ReplyServing
+from turnloom.service.journal import Journal, locked
+from turnloom.service.logs import trace_of
+from turnloom.service.models import PatientEncoder, QueuedEncoder
+
+__all__ = ["LiveReplies", "TooManyPendingError"]
+
+_log = logging.getLogger("turnloom.service")
+MOST_VERSIONS, KEPT_VERSIONS = 40, 20
+"""Each round of additions makes a version of the index; of many, the oldest go."""
+
+
+class TooManyPendingError(Exception):
+    """More conversations wait than allowed."""
+
+
+class LiveReplies:
+    """An index of replies, and a journal of conversations that are still to be indexed.
+
+    One process at a time indexes, for all; the others see it when the index's manifest changes. Indexing is idempotent,
+    so a process that is killed while it indexes loses nothing: another does it again.
+
+    Args:
+        options: Where the index is, and how often it grows.
+        encoder: The model that it was made with.
+        scorer: Puts the best suggestions in order, if given.
+        state: A folder for what is pending.
+    """
+
+    def __init__(self, options: ReplyServing, encoder: QueuedEncoder, scorer: Scorer | None, state: Path) -> None:
+        self._options = options
+        self._encoder = encoder
+        self._scorer = scorer
+        self._state = state
+        self._pending = Journal(state / "pending.jsonl")
+        self._adding = Journal(state / "adding.jsonl")
+        state.mkdir(parents=True, exist_ok=True)
+        self._opening = threading.Lock()
+        self._seen = self._stamp()
+        self._index = self._open()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def _stamp(self) -> int:
+        try:
+            return (self._options.folder / MANIFEST).stat().st_mtime_ns
+        except FileNotFoundError as error:
+            folder = self._options.folder
+            raise TurnloomError(f"{folder} holds no replies", "make them with: turnloom replies build") from error
+
+    def _open(self) -> ReplyIndex:
+        return ReplyIndex(self._options.folder, self._encoder, scorer=self._scorer)
+
+    @property
+    def index(self) -> ReplyIndex:
+        """The index at its newest version; one that was given out keeps to its own."""
+        try:
+            stamp = self._stamp()
+        except TurnloomError:  # Being replaced: what is open is served on.
+            return self._index
+        if stamp != self._seen:
+            with self._opening:
+                if stamp != self._seen:
+                    self._seen = stamp
+                    self._index = self._reopened()
+        return self._index
+
+    def _reopened(self) -> ReplyIndex:
+        try:
+            return self._open()
+        except TurnloomError as error:  # Its vectors are another model's now: a reload brings both.
+            _log.error("replies not reopened", extra={"problem": error.problem, "mend": error.mend})
+            return self._index
+
+    def suggest(
+        self, context: Sequence[str], k: int, mode: Mode | None, where: str | None
+    ) -> tuple[int, list[Suggestion]]:
+        """The replies that fit a context best, and the version of the index that they come from."""
+        index = self.index
+        try:
+            found = index.suggest(context, k, mode=mode, where=where)
+        except RuntimeError as error:  # What LanceDB raises when files of a version go while it is searched.
+            _log.warning("search repeated", extra={"trace": trace_of(error)})
+            with self._opening:
+                index = self._index = self._reopened()
+            found = index.suggest(context, k, mode=mode, where=where)
+        return index.version.number, found
+
+    @property
+    def pending(self) -> int:
+        """How many conversations wait to be indexed."""
+        return sum(len(journal.read()[0]) for journal in (self._pending, self._adding))
+
+    def add(self, dialogues: Sequence[dict[str, Any]]) -> int:
+        """Accept conversations: they are on disk when this returns; how many wait now.
+
+        Raises:
+            TooManyPendingError: If too many wait already.
+        """
+        with self._pending.writing():
+            waiting = self.pending + len(dialogues)
+            if waiting > self._options.max_pending:
+                raise TooManyPendingError
+            self._pending.append(list(dialogues))
+            return waiting
+
+    def start(self) -> None:
+        """Index what is pending every so often, in a thread."""
+        self._thread = threading.Thread(target=self._loop, name="replies", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread after the round that it is in."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _loop(self) -> None:
+        while not self._stop.wait(self._options.add_every_seconds):
+            self._round()
+
+    def _round(self) -> None:
+        try:
+            self.index_pending()
+        except Exception as error:  # What is pending stays on disk, and the next round tries again.
+            _log.error("indexing failed", extra={"trace": trace_of(error)})
+
+    def index_pending(self) -> int:
+        """Index what is pending, unless another process does; how many conversations were."""
+        if not self._pending.size and not self._adding.size:
+            return 0
+        with locked(self._state / "indexing.lock", wait=False) as ours:
+            if not ours:
+                return 0
+            if not self._adding.size:
+                with self._pending.writing():
+                    if self._pending.size:
+                        self._pending.path.replace(self._adding.path)
+            records, _ = self._adding.read()
+            if records:
+                self._add(records)
+            self._adding.path.unlink(missing_ok=True)
+            return len(records)
+
+    def _add(self, records: list[dict[str, Any]]) -> None:
+        from turnloom.corpus.engine import daft
+        from turnloom.corpus.schema import Dialogue, Turn, dialogues_to_arrow
+        from turnloom.corpus.table import TableWriter
+
+        dialogues = [
+            Dialogue(
+                record["id"],
+                record["source"],
+                [Turn(turn["speaker"], turn["text"]) for turn in record["turns"]],
+                domains=record.get("domains") or None,
+            )
+            for record in records
+        ]
+        table = self._state / "adding"
+        shutil.rmtree(table, ignore_errors=True)
+        writer = TableWriter(table)
+        writer.write(daft().from_arrow(dialogues_to_arrow(dialogues)))
+        writer.finish("turnloom serve", {})
+        index = ReplyIndex(self._options.folder, PatientEncoder(self._encoder))
+        index.add(table)
+        if len(index.versions) > MOST_VERSIONS:
+            index.prune(KEPT_VERSIONS)
+        shutil.rmtree(table)

@@ -1,0 +1,213 @@
+"""Models behind their queues: as coroutines for the service, and as `Encoder` and `Scorer` for everything else."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from turnloom.runtime.encoder import load_encoder
+from turnloom.runtime.onnx_backend import OnnxEncoder, OnnxScorer, exported_kind
+from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors
+from turnloom.service.batching import Batcher, BatchObserver, OverloadedError
+from turnloom.service.config import Batching, ServedModel
+
+__all__ = ["PatientEncoder", "QueuedEncoder", "QueuedScorer", "open_encoder", "open_scorer"]
+
+CHARACTERS_PER_TOKEN = 4
+PIECE, PATIENCE = 16, 0.05
+"""Texts at a time of work in the background, and the seconds that it waits when the queue is full."""
+LONGEST = 512
+"""Tokens that a text counts at most for the queue: models read no more."""
+
+
+def _tokens(text: str) -> int:
+    return min(len(text) // CHARACTERS_PER_TOKEN + 2, LONGEST)
+
+
+def _context_tokens(context: Context) -> int:
+    return min(sum(map(_tokens, context)), LONGEST)
+
+
+def open_encoder(served: ServedModel) -> Encoder:
+    """The encoder of a folder, with the number of threads that it may use."""
+    if exported_kind(served.path) == "encoder":
+        return OnnxEncoder(served.path, threads=served.threads)
+    _set_torch_threads(served.threads)
+    return load_encoder(served.path)
+
+
+def open_scorer(served: ServedModel) -> Scorer:
+    """The cross-encoder of a folder, with the number of threads that it may use."""
+    if exported_kind(served.path) == "scorer":
+        return OnnxScorer(served.path, threads=served.threads)
+    from turnloom.runtime.scorer import load_scorer
+
+    _set_torch_threads(served.threads)
+    return load_scorer(Path(served.path))
+
+
+def _set_torch_threads(threads: int | None) -> None:
+    if threads is not None:
+        import torch
+
+        torch.set_num_threads(threads)
+
+
+class QueuedEncoder:
+    """An encoder that only its queue's thread touches: tokenizers and models need not be safe for threads.
+
+    Args:
+        encoder: The encoder.
+        name: What clients call it.
+        options: Of its queue.
+        observer: Of its queue.
+        timeout: How long a thread waits for vectors, in seconds.
+    """
+
+    def __init__(self, encoder: Encoder, name: str, options: Batching, observer: BatchObserver, timeout: float) -> None:
+        self._encoder = encoder
+        self._timeout = timeout
+        self.batcher = Batcher(name, self._run, options, observer)
+        self.name = name
+        self.fingerprint = encoder.fingerprint
+        self.languages = encoder.languages
+        self.has_heads = encoder.has_heads
+        self.dimension = int(self.encode_document(["turnloom"]).shape[1])
+
+    def _run(self, kind: str, asked: list[tuple[Any, bool]]) -> Sequence[Any]:
+        encoder, items = self._encoder, [item for item, _ in asked]
+        if kind == "format":
+            return [encoder.format_context(context) for context in items]
+        encode: dict[str, Callable[[list[Any]], Vectors]] = {
+            "meaning": encoder.encode,
+            "query": encoder.encode_query,
+            "document": encoder.encode_document,
+        }
+        return list(zip(encode[kind](items), self._counts(kind, asked), strict=True))
+
+    def _counts(self, kind: str, asked: list[tuple[Any, bool]]) -> list[int]:
+        """How many tokens were read of each item, where that is wanted: it takes the tokenizer once more."""
+        items = [item for item, wanted in asked if wanted]
+        texts = [self._encoder.format_context(item) for item in items] if kind == "query" else items
+        count = getattr(self._encoder, "count_tokens", None)
+        counts = iter(count(texts) if count and texts else [len(text.split()) for text in texts])
+        return [next(counts) if wanted else 0 for _, wanted in asked]
+
+    def _submit(self, kind: str, items: Sequence[Any], *, count: bool = False) -> Future[list[Any]]:
+        size = _context_tokens if kind in ("format", "query") else _tokens
+        return self.batcher.submit(kind, [(item, count) for item in items], [size(item) for item in items])
+
+    async def vectors(self, kind: str, items: Sequence[Any]) -> tuple[Vectors, int]:
+        """Vectors of texts ("meaning", "document") or contexts ("query"), and how many tokens were read.
+
+        Cancelled, what was not computed yet never is.
+        """
+        found = await asyncio.wrap_future(self._submit(kind, items, count=True))
+        return np.stack([vector for vector, _ in found]), sum(tokens for _, tokens in found)
+
+    def _wait(self, kind: str, items: Sequence[Any]) -> Vectors:
+        found = self._submit(kind, items).result(self._timeout)
+        return np.stack([vector for vector, _ in found]) if found else np.zeros((0, 1), np.float32)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Vectors for meaning."""
+        return self._wait("meaning", texts)
+
+    def encode_query(self, contexts: Sequence[Context]) -> Vectors:
+        """Vectors for contexts."""
+        return self._wait("query", contexts)
+
+    def encode_document(self, replies: Sequence[str]) -> Vectors:
+        """Vectors for replies."""
+        return self._wait("document", replies)
+
+    def format_context(self, context: Context) -> str:
+        """A context as the text that the model reads."""
+        return str(self._submit("format", [context]).result(self._timeout)[0])
+
+
+def _patiently(encode: Callable[[Sequence[Any]], Vectors], items: Sequence[Any]) -> Vectors:
+    """Encode as soon as the queue has room."""
+    while True:
+        try:
+            return encode(items)
+        except OverloadedError:  # noqa: PERF203 - waiting is what the loop is for
+            time.sleep(PATIENCE)
+
+
+class PatientEncoder:
+    """The same encoder for work in the background: in small pieces, and when the queue is full, later.
+
+    Args:
+        encoder: What requests use too.
+    """
+
+    def __init__(self, encoder: QueuedEncoder) -> None:
+        self._encoder = encoder
+        self.name = encoder.name
+        self.fingerprint = encoder.fingerprint
+        self.languages = encoder.languages
+        self.has_heads = encoder.has_heads
+        self.format_context = encoder.format_context
+
+    def _pieces(self, encode: Callable[[Sequence[Any]], Vectors], items: Sequence[Any]) -> Vectors:
+        rows = [np.zeros((0, self._encoder.dimension), np.float32)]
+        rows += [_patiently(encode, items[place : place + PIECE]) for place in range(0, len(items), PIECE)]
+        return np.concatenate(rows)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Vectors for meaning."""
+        return self._pieces(self._encoder.encode, texts)
+
+    def encode_query(self, contexts: Sequence[Context]) -> Vectors:
+        """Vectors for contexts."""
+        return self._pieces(self._encoder.encode_query, contexts)
+
+    def encode_document(self, replies: Sequence[str]) -> Vectors:
+        """Vectors for replies."""
+        return self._pieces(self._encoder.encode_document, replies)
+
+
+class QueuedScorer:
+    """A cross-encoder that only its queue's thread touches.
+
+    Args:
+        scorer: The cross-encoder.
+        name: What clients call it.
+        options: Of its queue.
+        observer: Of its queue.
+        timeout: How long a thread waits for scores, in seconds.
+    """
+
+    def __init__(self, scorer: Scorer, name: str, options: Batching, observer: BatchObserver, timeout: float) -> None:
+        self._scorer = scorer
+        self._timeout = timeout
+        self.batcher = Batcher(name, self._run, options, observer)
+        self.name = name
+        self.fingerprint = scorer.fingerprint
+        self.languages = scorer.languages
+        self.bounded = bool(getattr(scorer, "bounded", False))
+
+    def _run(self, _kind: str, items: list[Any]) -> Sequence[Any]:
+        return [self._scorer.score(context, replies) for context, replies in items]
+
+    def _submit(self, context: Context, replies: Sequence[str]) -> Future[list[Any]]:
+        shared = _context_tokens(context)
+        size = sum(min(shared + _tokens(reply), LONGEST) for reply in replies)
+        return self.batcher.submit("score", [(list(context), list(replies))], [size])
+
+    async def scores(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
+        """How well each reply fits; cancelled, what was not computed yet never is."""
+        found = await asyncio.wrap_future(self._submit(context, replies))
+        return np.asarray(found[0], np.float64)
+
+    def score(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
+        """How well each reply fits."""
+        return np.asarray(self._submit(context, replies).result(self._timeout)[0], np.float64)

@@ -1,0 +1,55 @@
+"""The same app as replicas of Ray Serve, each with its own models and queues."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from turnloom.errors import TurnloomError
+from turnloom.service.config import load_config
+
+__all__ = ["ray_application"]
+
+
+def ray_application(config: Path | str, *, replicas: int = 1, cpus: float = 1.0) -> Any:
+    """The application for `ray.serve.run`.
+
+    Replicas on one machine share the configuration's `state` folder, and so every accepted change; on several machines
+    it must be on a file system that they share, with locks.
+
+    Args:
+        config: The configuration file; every replica reads it.
+        replicas: How many.
+        cpus: How many cores each asks the cluster for.
+
+    Raises:
+        TurnloomError: If Ray Serve is not installed, or the configuration is wrong.
+    """
+    try:
+        from ray import serve
+    except ImportError as error:
+        raise TurnloomError("Ray Serve is not installed", "pip install 'turnloom[cluster,serve]'") from error
+    path = str(Path(config).resolve())
+    limits = load_config(path).limits
+
+    def app() -> Any:
+        from turnloom.service.app import create_app
+        from turnloom.service.logs import set_up_logs
+
+        found = load_config(path)
+        set_up_logs(found.logs.level)
+        return create_app(found)
+
+    @serve.deployment(
+        name="turnloom",
+        num_replicas=replicas,
+        max_ongoing_requests=1_000,  # The app has its own bounded queue, and says 429 itself.
+        graceful_shutdown_timeout_s=limits.request_seconds,
+        ray_actor_options={"num_cpus": cpus},
+    )
+    @serve.ingress(app)
+    class Turnloom:
+        """A replica."""
+
+    deployment: Any = Turnloom
+    return deployment.bind()

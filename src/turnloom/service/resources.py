@@ -1,0 +1,175 @@
+"""What a service works with: loaded as a whole, replaced as a whole."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from turnloom.errors import TurnloomError
+from turnloom.runtime.protocols import Encoder, Scorer
+from turnloom.service.batching import BatchObserver
+from turnloom.service.config import ServedModel, ServiceConfig
+from turnloom.service.journal import Journal
+from turnloom.service.live_intents import LiveIntents
+from turnloom.service.live_replies import LiveReplies
+from turnloom.service.models import QueuedEncoder, QueuedScorer, open_encoder, open_scorer
+
+__all__ = ["Loaders", "Resources", "Service", "load_resources"]
+
+_log = logging.getLogger("turnloom.service")
+
+
+@dataclass(frozen=True)
+class Loaders:
+    """How models come from folders; tests give others."""
+
+    encoder: Callable[[ServedModel], Encoder] = open_encoder
+    scorer: Callable[[ServedModel], Scorer] = open_scorer
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Models, intents and replies that fit each other. A request keeps to those that it began with."""
+
+    encoder: QueuedEncoder
+    scorer: QueuedScorer | None
+    intents: LiveIntents | None
+    replies: LiveReplies | None
+
+    @property
+    def alive(self) -> bool:
+        """Whether all queues are worked on."""
+        return self.encoder.batcher.alive and (self.scorer is None or self.scorer.batcher.alive)
+
+    def close(self) -> None:
+        """Finish what waits, and end all threads."""
+        if self.replies is not None:
+            self.replies.stop()
+        for model in (self.encoder, self.scorer):
+            if model is not None:
+                model.batcher.close()
+
+
+def load_resources(config: ServiceConfig, observer: BatchObserver, loaders: Loaders) -> Resources:
+    """Load everything that a configuration names.
+
+    Raises:
+        TurnloomError: If something cannot be loaded, or does not fit the model.
+    """
+    seconds = config.limits.request_seconds
+    encoder = QueuedEncoder(
+        loaders.encoder(config.model), config.model.called, config.batching, observer, timeout=seconds
+    )
+    scorer: QueuedScorer | None = None
+    try:
+        if config.reranker is not None:
+            loaded = loaders.scorer(config.reranker)
+            scorer = QueuedScorer(loaded, config.reranker.called, config.batching, observer, timeout=seconds)
+        intents = replies = None
+        if config.intents is not None:
+            intents = LiveIntents(config.intents.folder, encoder, Journal(config.state / "intents.jsonl"))
+        if config.replies is not None:
+            replies = LiveReplies(config.replies, encoder, scorer, config.state / "replies")
+    except BaseException:
+        for model in (encoder, scorer):
+            if model is not None:
+                model.batcher.close()
+        raise
+    if replies is not None:
+        replies.start()
+    return Resources(encoder, scorer, intents, replies)
+
+
+class Service:
+    """The resources of this moment, and how they are replaced.
+
+    Args:
+        config: The configuration.
+        observer: Is told what the queues do.
+        loaders: How models are loaded.
+    """
+
+    def __init__(self, config: ServiceConfig, observer: BatchObserver, loaders: Loaders) -> None:
+        self.config = config
+        self.draining = False
+        self._observer = observer
+        self._loaders = loaders
+        self._reloading = threading.Lock()
+        self._resources: Resources | None = None
+        self._retired: list[Resources] = []
+        self._wish = config.state / "reload"
+        self._seen = 0
+
+    @property
+    def resources(self) -> Resources | None:
+        """What is served now; None before it is loaded."""
+        return self._resources
+
+    @property
+    def ready(self) -> bool:
+        """Whether requests can be answered."""
+        return not self.draining and self._resources is not None and self._resources.alive
+
+    def load(self) -> None:
+        """Load everything for the first time."""
+        self.config.state.mkdir(parents=True, exist_ok=True)
+        self._seen = _stamp(self._wish)
+        self._resources = load_resources(self.config, self._observer, self._loaders)
+
+    def reload(self) -> None:
+        """Load everything anew, then serve it: requests on their way keep to the old until they are done.
+
+        Raises:
+            TurnloomError: If it cannot be loaded; the old is served on.
+        """
+        with self._reloading:
+            new = load_resources(self.config, self._observer, self._loaders)
+            old, self._resources = self._resources, new
+        if old is not None:
+            # No request outlives its limit; the queues of the old models are needed that long.
+            self._retired.append(old)
+            timer = threading.Timer(self.config.limits.request_seconds, self._end, [old])
+            timer.daemon = True
+            timer.start()
+
+    def wish_reload(self) -> None:
+        """Ask every worker process, this one too, to reload."""
+        self._wish.parent.mkdir(parents=True, exist_ok=True)
+        self._wish.touch()
+
+    def heed_wish(self) -> None:
+        """Reload if one of the processes was asked to."""
+        stamp = _stamp(self._wish)
+        if stamp == self._seen:
+            return
+        self._seen = stamp
+        try:
+            self.reload()
+            _log.info("reloaded")
+        except TurnloomError as error:
+            _log.error("not reloaded", extra={"problem": error.problem, "mend": error.mend})
+
+    def close(self) -> None:
+        """End everything."""
+        for old in list(self._retired):
+            self._end(old)
+        if self._resources is not None:
+            self._resources.close()
+
+    def _end(self, old: Resources) -> None:
+        """Close what is served no more, once: its timer and the end of the service may both come."""
+        with self._reloading:
+            if old not in self._retired:
+                return
+            self._retired.remove(old)
+        old.close()
+
+
+def _stamp(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0

@@ -1,0 +1,82 @@
+"""What routes share: the resources of this moment, scopes, limits, and quick JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, TypeVar
+
+import anyio.to_thread
+import orjson
+from fastapi import Depends, Request, Response
+from fastapi.security import HTTPBearer
+
+from turnloom.service.config import Limits, Scope
+from turnloom.service.errors import RefusedError
+from turnloom.service.resources import Resources, Service
+from turnloom.service.schemas.common import ErrorShape
+
+__all__ = ["ERRORS", "Using", "check_texts", "in_thread", "json_answer", "needs", "service_of", "turns_of"]
+
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorShape} for status in (400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 503, 504)
+}
+_bearer = HTTPBearer(auto_error=False, description="An API key of the service.")
+
+
+def needs(scope: Scope) -> Any:
+    """A dependency: the key of the request must have a scope. The guard has found the key already."""
+
+    async def check(request: Request, _shown: Annotated[Any, Depends(_bearer)] = None) -> None:
+        key = request.scope["state"].get("key")
+        if key is None and service_of(request).config.keys:
+            raise RefusedError(401, "missing_key", "Send a key as: Authorization: Bearer KEY.")
+        if key is not None and scope not in key.scopes:
+            raise RefusedError(403, "beyond_scope", f"This key has no scope {scope!r}.")
+
+    return Depends(check)
+
+
+def service_of(request: Request) -> Service:
+    """The service that an app serves."""
+    service: Service = request.app.state.service
+    return service
+
+
+async def _resources(request: Request) -> Resources:
+    found = service_of(request).resources
+    if found is None:
+        raise RefusedError(503, "not_ready", "The models are still being loaded.", retry_after=5)
+    return found
+
+
+Using = Annotated[Resources, Depends(_resources)]
+
+
+Result = TypeVar("Result")
+
+
+async def in_thread(work: Callable[..., Result], *arguments: Any) -> Result:
+    """Run what would hold up other requests in a thread. Whoever stops waiting for it is let go at once."""
+    return await anyio.to_thread.run_sync(lambda: work(*arguments), abandon_on_cancel=True)
+
+
+def turns_of(message: str | Sequence[str]) -> list[str]:
+    """A message alone is a conversation of one turn."""
+    return [message] if isinstance(message, str) else list(message)
+
+
+def check_texts(limits: Limits, items: Sequence[str | Sequence[str]], param: str) -> None:
+    """Refuse too many texts, too long texts and too long conversations."""
+    if len(items) > limits.texts:
+        raise RefusedError(422, "too_many", f"At most {limits.texts} are taken at once.", param=param)
+    for item in items:
+        turns = turns_of(item)
+        if len(turns) > limits.turns:
+            raise RefusedError(422, "too_many_turns", f"A conversation may have {limits.turns} turns.", param=param)
+        if any(len(turn) > limits.characters for turn in turns):
+            raise RefusedError(422, "too_long", f"A text may have {limits.characters} characters.", param=param)
+
+
+def json_answer(content: Any, status: int = 200) -> Response:
+    """JSON by orjson, numpy's numbers included: vectors would take longer to print than to compute otherwise."""
+    return Response(orjson.dumps(content, option=orjson.OPT_SERIALIZE_NUMPY), status, media_type="application/json")

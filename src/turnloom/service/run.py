@@ -1,0 +1,143 @@
+"""The app under uvicorn, in one process or several."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from turnloom.errors import TurnloomError
+from turnloom.service.config import ServiceConfig, load_config
+from turnloom.service.supervisor import FAILED_TO_START, Supervisor
+
+if TYPE_CHECKING:
+    import uvicorn
+    from fastapi import FastAPI
+
+__all__ = ["app_from_environment", "check_folders", "serve"]
+
+CONFIG = "TURNLOOM_SERVICE_CONFIG"
+METRICS = "PROMETHEUS_MULTIPROC_DIR"
+SPREADS = sys.platform == "linux"
+"""Whether sockets that share a port share its connections evenly."""
+
+
+def app_from_environment() -> FastAPI:
+    """The app of the configuration file that the environment names; each worker process calls it."""
+    from turnloom.service.app import create_app
+    from turnloom.service.logs import set_up_logs
+
+    config = load_config(Path(os.environ[CONFIG]))
+    set_up_logs(config.logs.level)
+    return create_app(config, drain_on_signal=True)
+
+
+def check_folders(config: ServiceConfig) -> None:
+    """Say what is missing before processes are started.
+
+    Raises:
+        TurnloomError: If a folder is not there.
+    """
+    named = {"model": config.model, "reranker": config.reranker, "intents": config.intents, "replies": config.replies}
+    for name, part in named.items():
+        folder = getattr(part, "path", getattr(part, "folder", None))
+        if folder is not None and not folder.is_dir():
+            raise TurnloomError(f"{name}: there is no folder {folder}", "mend its path in the configuration")
+
+
+def serve(path: Path, on_start: Callable[[ServiceConfig], None] = lambda _: None) -> None:
+    """Serve a configuration file until the process is told to stop.
+
+    Args:
+        path: The file.
+        on_start: Called with the configuration when all that can be checked beforehand is there.
+    """
+    try:
+        import fastapi  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise TurnloomError("serving needs FastAPI and uvicorn", "pip install 'turnloom[serve]'") from error
+    from turnloom.service.logs import set_up_logs
+
+    config = load_config(path)
+    check_folders(config)
+    _bound(config.host, config.port, shared=False).close()  # Sockets that share a port never learn that it is taken.
+    config.state.mkdir(parents=True, exist_ok=True)
+    os.environ[CONFIG] = str(path.resolve())
+    if config.workers > 1:
+        shared = config.state / "metrics"
+        shutil.rmtree(shared, ignore_errors=True)  # Counts of processes that are gone.
+        shared.mkdir()
+        os.environ[METRICS] = str(shared)
+    set_up_logs(config.logs.level)
+    on_start(config)
+    settings = _settings(config)
+    if config.workers == 1:
+        _run(settings)
+        return
+    with _bound(config.host, config.port) as held:
+        code = Supervisor(_work, held, config.workers).run()
+    if code:
+        raise SystemExit(code)
+
+
+def _settings(config: ServiceConfig) -> uvicorn.Config:
+    import uvicorn
+
+    return uvicorn.Config(
+        "turnloom.service.run:app_from_environment",
+        factory=True,
+        host=config.host,
+        port=config.port,
+        log_config=None,
+        access_log=False,
+        ws="none",
+        server_header=False,
+        timeout_graceful_shutdown=max(1, round(config.limits.request_seconds)),
+    )
+
+
+def _bound(host: str, port: int, *, shared: bool = SPREADS) -> socket.socket:
+    """A socket that holds a port, and lets our other processes share it where connections are then spread among them.
+
+    Of workers that accept from one socket, the quickest takes most connections, and keeps them.
+    """
+    found = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if shared:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    try:
+        found.bind((host, port))
+    except OSError as error:
+        found.close()
+        mend = "choose another one in the configuration, or end what uses it"
+        raise TurnloomError(f"{host}:{port} cannot be served on ({error.strerror})", mend) from error
+    return found
+
+
+def _work(held: socket.socket, ready: Connection) -> None:
+    """What a worker process does."""
+    listening = _bound(*held.getsockname()[:2]) if SPREADS else held
+    _run(_settings(load_config(Path(os.environ[CONFIG]))), listening, on_ready=lambda: ready.send("ready"))
+
+
+def _run(settings: uvicorn.Config, *listening: socket.socket, on_ready: Callable[[], None] = lambda: None) -> None:
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if self.started:
+                on_ready()
+
+    server = Server(settings)
+    with suppress(KeyboardInterrupt):
+        server.run(list(listening) or None)
+    if not server.started:
+        raise SystemExit(FAILED_TO_START)

@@ -1,0 +1,138 @@
+"""Worker processes that share one port: one that dies is replaced at once.
+
+uvicorn's own supervisor starts each worker as a new interpreter, which imports everything again (seconds of a busy
+machine), and asks its workers in turn whether they live: one that dies before it answers holds up all for the time-out.
+Here workers are forks of a process that has imported everything and loaded nothing, and the end of any of them wakes
+this one.
+"""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from types import FrameType
+
+__all__ = ["FAILED_TO_START", "PRELOADED", "Supervisor"]
+
+PRELOADED = (
+    "turnloom.service.app",
+    "sklearn.linear_model",
+    "transformers.models.auto.tokenization_auto",
+    "onnxruntime",
+    "lance_namespace",  # Most of the time that importing LanceDB takes.
+)
+"""What takes long to import and starts no thread: those would not survive a fork. What is not installed is left out."""
+FAILED_TO_START = 3
+"""A worker's exit code if it cannot load what it serves; uvicorn's."""
+LEAST_LIFE, PAUSE = 5.0, 1.0
+"""Who lives for less is replaced after a pause, in seconds: else a fault would start processes without end."""
+_log = logging.getLogger("turnloom.service")
+Work = Callable[[socket.socket, Connection], None]
+
+
+@dataclass
+class _Worker:
+    process: BaseProcess
+    ready: Connection
+    first: bool
+    began: float = field(default_factory=time.monotonic)
+    retired: bool = False
+
+    def serves(self) -> bool:
+        """Wait until it serves, or has ended instead."""
+        try:
+            self.ready.recv()
+        except EOFError:
+            return False
+        return True
+
+
+class Supervisor:
+    """Keeps so many workers running until it is told to stop.
+
+    Args:
+        work: What a worker does, a function of a module; it sends something when it serves.
+        held: The socket that holds the port.
+        count: How many.
+    """
+
+    def __init__(self, work: Work, held: socket.socket, count: int) -> None:
+        self._work, self._held, self._count = work, held, count
+        # Each of dozens of threads would keep its own pool of freed memory (glibc), and bursts would pile it up.
+        os.environ.setdefault("MALLOC_ARENA_MAX", "2")
+        self._context = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload(list(PRELOADED))
+        self._workers: dict[int, _Worker] = {}
+        self._wishes, self._wish = self._context.Pipe(duplex=False)
+        self._stopping = False
+
+    def run(self) -> int:
+        """Until all workers have ended; the exit code."""
+        handlers = {number: signal.signal(number, self._stop) for number in (signal.SIGTERM, signal.SIGINT)}
+        handlers[signal.SIGHUP] = signal.signal(signal.SIGHUP, lambda *_: self._wish.send("renew"))
+        try:
+            for _ in range(self._count):
+                self._start(first=True)
+            code = 0
+            while self._workers:
+                for woken in wait([*self._workers, self._wishes]):
+                    if isinstance(woken, int):
+                        code = max(code, self._ended(woken))
+                    else:
+                        self._wishes.recv()
+                        self._renew()
+            return code
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+
+    def _start(self, *, first: bool = False) -> _Worker:
+        ready, tell = self._context.Pipe(duplex=False)
+        process = self._context.Process(target=self._work, args=(self._held, tell), name="turnloom-worker")
+        process.start()
+        tell.close()
+        worker = self._workers[process.sentinel] = _Worker(process, ready, first)
+        if self._stopping:  # The signal came while it started.
+            process.terminate()
+        return worker
+
+    def _renew(self) -> None:
+        """Replace workers one after another, each when its successor serves."""
+        for old in list(self._workers.values()):
+            if not self._start().serves() or self._stopping:  # The old ones go on.
+                return
+            old.retired = True
+            old.process.terminate()
+
+    def _stop(self, _number: int, _frame: FrameType | None) -> None:
+        """Pass it on: each worker finishes what it has begun."""
+        self._stopping = True
+        for worker in list(self._workers.values()):
+            worker.process.terminate()
+
+    def _ended(self, sentinel: int) -> int:
+        """Replace a worker that ended, unless all shall; the exit code for that."""
+        worker = self._workers.pop(sentinel)
+        process = worker.process
+        process.join()
+        worker.ready.close()
+        if worker.retired or len(self._workers) >= self._count:
+            return 0
+        if process.exitcode == FAILED_TO_START and worker.first:
+            # What is wrong is wrong for all, and has been said. Later it may pass: a model is just being replaced.
+            self._stop(signal.SIGTERM, None)
+            return FAILED_TO_START
+        if not self._stopping:
+            _log.error("worker ended", extra={"pid": process.pid, "code": process.exitcode})
+            time.sleep(PAUSE if time.monotonic() - worker.began < LEAST_LIFE else 0)
+        if not self._stopping:
+            self._start()
+        return 0

@@ -1,0 +1,261 @@
+"""A recipe: everything that decides a training run, as one commented YAML file."""
+
+from __future__ import annotations
+
+import difflib
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
+
+from turnloom.errors import TurnloomError
+from turnloom.runtime.context_format import ContextFormat
+from turnloom.runtime.precision import computes_bf16_fast
+from turnloom.training.objective_options import Manipulation, Objective, Options
+from turnloom.views import Manipulations, ViewOptions
+
+__all__ = ["ModelOptions", "Part", "Recipe", "Refit", "Stage", "load_recipe", "recipe_names", "recipe_text"]
+
+
+class Shape(Options):
+    """How large a network is."""
+
+    layers: int = Field(4, ge=1)
+    width: int = Field(256, ge=8)
+    heads: int = Field(4, ge=1)
+
+
+class ModelOptions(Options):
+    """What training starts from, and which of it is trained.
+
+    Attributes:
+        start: The folder of a SentenceTransformer; for a cross-encoder, one of a CrossEncoder too.
+        random: The shape of a network with random weights instead, over the start's words.
+        max_length: Tokens of a text in training. The saved model reads as many as the start did; a cross-encoder, as
+            many as in training.
+        context: How the turns of a context become one text.
+        freeze_embeddings: Whether the word embeddings stay as they are.
+        freeze_layers: So many of the lowest layers stay as they are.
+        dropout: In all layers; 0 unless the method needs it, since it halves the speed on a CPU.
+    """
+
+    start: str | None = None
+    random: Shape | None = None
+    max_length: int = Field(32, ge=4)
+    context: ContextFormat = ContextFormat()
+    freeze_embeddings: bool = True
+    freeze_layers: int = Field(0, ge=0)
+    dropout: float = Field(0.0, ge=0, lt=1)
+
+
+class Part(Options):
+    """One view and the loss on it.
+
+    Attributes:
+        view: What counts as a positive.
+        objective: The loss.
+        source_weights: How often a source's rows are taken; 1 if not named.
+        limit: At most so many rows of each group of the view.
+    """
+
+    view: ViewOptions
+    objective: Objective
+    source_weights: dict[str, float] = Field(default_factory=dict)
+    limit: int | None = Field(None, ge=1)
+
+
+class Stage(Part):
+    """A view, an objective and a schedule; a recipe may have several stages, one after another.
+
+    Attributes:
+        also: More views with losses of their own, learned from in the same stage: each batch comes from one of them.
+        mixing: How often each group of each view has its turn: `proportional` to its rows, or `equal`.
+        batch_size: Pairs a step and process: all others of the batch are negatives.
+        mini_batch_size: Texts whose activations are in memory at a time, for batches that do not fit.
+        encoder_rate: Learning rate of the encoder.
+        head_rate: Learning rate of what the objective adds to it.
+        schedule: `constant`, `linear` to zero, or `onecycle` (up to the rate and down to nothing).
+        warmup: The part of the run in which the rate rises, for `constant` and `linear`.
+        weight_decay: Of AdamW.
+        max_gradient_norm: Longer gradients are cut to this; 0 for never.
+        epochs: Passes over the view, unless `steps` or a time is given.
+        steps: Steps instead of passes.
+    """
+
+    also: list[Part] = Field(default_factory=list)
+    mixing: Literal["proportional", "equal"] = "proportional"
+    batch_size: int = Field(128, ge=2)
+    mini_batch_size: int | None = Field(None, ge=1)
+    encoder_rate: float = Field(2e-5, ge=0)
+    head_rate: float = Field(3e-4, gt=0)
+    schedule: Literal["constant", "linear", "onecycle"] = "constant"
+    warmup: float = Field(0.0, ge=0, lt=1)
+    weight_decay: float = Field(0.0, ge=0)
+    max_gradient_norm: float = Field(0.0, ge=0)
+    epochs: float = Field(1.0, gt=0)
+    steps: int | None = Field(None, ge=1)
+
+    @property
+    def reranks(self) -> bool:
+        """Whether it trains a cross-encoder."""
+        return isinstance(self.objective, Manipulation)
+
+    @model_validator(mode="after")
+    def _view_fits(self) -> Stage:
+        if self.reranks != isinstance(self.view, Manipulations):
+            raise ValueError("the view manipulations and the objective manipulation go together")
+        return self
+
+
+class Refit(Options):
+    """Kept heads are trained on after the encoder is finished, on vectors that are made once.
+
+    Attributes:
+        pairs: So many training rows, of all groups together.
+        even_sources: Whether each source gives as many of them as it can, up to as many as any other; else a source
+            that has more rows gives more.
+        passes: How often each is seen.
+        batch_size: Rows a step.
+        rate: Learning rate, falling to nothing.
+        temperature: Of the loss.
+        weight_decay: Of AdamW.
+    """
+
+    pairs: int = Field(150_000, ge=2)
+    even_sources: bool = False
+    passes: int = Field(8, ge=1)
+    batch_size: int = Field(2_048, ge=2)
+    rate: float = Field(1e-3, gt=0)
+    temperature: float = Field(0.05, gt=0)
+    weight_decay: float = Field(0.01, ge=0)
+
+
+class Recipe(Options):
+    """All that decides a run.
+
+    Attributes:
+        name: Of the method.
+        model: What it starts from.
+        stages: What is done, in this order.
+        keep_heads: Whether the context head and the reply head of the last stage stay in the model, or its layer for
+            templates.
+        refit: How the kept heads are trained on at the end; none if they stay as the last stage left them.
+        adapt: Places that are set to something else when a trained model goes on with other conversations (`--adapt`).
+        seed: For the order of the data and everything random.
+        bf16: Whether to compute in bfloat16; `auto` for where the machine is fast at it.
+        evaluate_every: Steps between two looks at validation; 0 for none but the last.
+        save_every: Steps between two checkpoints.
+        report_to: Where curves go: tensorboard, or any other that transformers knows, or none.
+    """
+
+    name: str
+    model: ModelOptions = ModelOptions()
+    stages: list[Stage] = Field(min_length=1)
+    keep_heads: bool = False
+    refit: Refit | None = None
+    adapt: dict[str, str | int | float] = Field(default_factory=dict)
+    seed: int = 0
+    bf16: bool | Literal["auto"] = "auto"
+    evaluate_every: int = Field(0, ge=0)
+    save_every: int = Field(500, ge=1)
+    report_to: str = "tensorboard"
+
+    @property
+    def computes_in_bf16(self) -> bool:
+        """Whether this machine will train in bfloat16."""
+        return computes_bf16_fast() if self.bf16 == "auto" else self.bf16
+
+    @property
+    def reranks(self) -> bool:
+        """Whether the result is a cross-encoder."""
+        return self.stages[-1].reranks
+
+    @model_validator(mode="after")
+    def _cross_encoder_last(self) -> Recipe:
+        kinds = [stage.reranks for stage in self.stages]
+        if kinds != sorted(kinds):
+            raise ValueError("a cross-encoder is no encoder again: stages of the objective manipulation come last")
+        return self
+
+
+def recipe_names() -> list[str]:
+    """The recipes that come with Turnloom."""
+    folder = resources.files("turnloom") / "recipes"
+    return sorted(path.name.removesuffix(".yaml") for path in folder.iterdir() if path.name.endswith(".yaml"))
+
+
+def recipe_text(name: str) -> str:
+    """A recipe that comes with Turnloom, with its comments.
+
+    Example:
+        >>> "kind: consecutive" in recipe_text("dse")
+        True
+    """
+    if name not in recipe_names():
+        near = difflib.get_close_matches(name, recipe_names(), 2)
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        raise TurnloomError(f"there is no recipe {name!r}", f"{hint}there are {', '.join(recipe_names())}")
+    return (resources.files("turnloom") / "recipes" / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+def _set(tree: Any, path: str, value: str) -> None:
+    """Change one place of a recipe, named by its path: `stages.0.batch_size`."""
+    *parents, last = path.split(".")
+    try:
+        for part in parents:
+            tree = tree[int(part)] if isinstance(tree, list) else tree.setdefault(part, {})
+        parsed = value if path == "model.start" else _number(yaml.safe_load(value))
+        if isinstance(tree, list):
+            tree[int(last)] = parsed
+        else:
+            tree[last] = parsed
+    except yaml.YAMLError as error:
+        raise TurnloomError(f"--set {path}: {value!r} is no YAML", "check brackets and quotes") from error
+    except (KeyError, IndexError, ValueError, AttributeError, TypeError) as error:
+        raise TurnloomError(f"--set {path}: there is no such place", "name it as stages.0.batch_size=256") from error
+
+
+def _number(value: Any) -> Any:
+    """YAML reads 2e-5 as text; people mean a number."""
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            return value
+    return value
+
+
+def load_recipe(source: str, changes: dict[str, str] | None = None, *, adapt: bool = False) -> Recipe:
+    """A recipe by name or from a YAML file, with some places changed.
+
+    Args:
+        source: The name of a recipe that comes with Turnloom, or a file.
+        changes: New values by path, as `--set` gives them.
+        adapt: Whether to change what the recipe itself changes for going on from a trained model.
+
+    Raises:
+        TurnloomError: If it is no recipe; the message names the place.
+    """
+    path = Path(source)
+    from_file = path.suffix in (".yaml", ".yml")
+    if from_file and not path.is_file():
+        raise TurnloomError(f"{source} is no file", "'turnloom init-config dse' prints a recipe to start from")
+    try:
+        tree = yaml.safe_load(path.read_text(encoding="utf-8") if from_file else recipe_text(source))
+    except yaml.YAMLError as error:
+        raise TurnloomError(f"{source} is no YAML ({str(error).splitlines()[0]})", "check its indentation") from error
+    own: dict[str, Any] = (tree.get("adapt") or {}) if adapt and isinstance(tree, dict) else {}
+    if not own and adapt:
+        raise TurnloomError(f"the recipe {source!r} does not say how to adapt", "take 'turnloom', or leave --adapt out")
+    for place, value in [*own.items(), *(changes or {}).items()]:
+        _set(tree, place, str(value))
+    try:
+        return TypeAdapter(Recipe).validate_python(tree)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise TurnloomError(
+            f"{source}, {place}: {first['msg']}", "'turnloom init-config' shows what may stand there"
+        ) from error

@@ -1,0 +1,159 @@
+"""One training run: from a dialogue table and a recipe to a model folder, interrupted as often as it likes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from turnloom.corpus.table import read_manifest
+from turnloom.errors import TurnloomError
+from turnloom.runtime.context_format import read_context_format
+from turnloom.runtime.installed import model_folder
+from turnloom.training.distributed import first_process_first, is_first_process
+from turnloom.training.recipe import Recipe
+
+__all__ = ["Progress", "TrainResult", "train"]
+
+WORK = "training"
+"""The folder inside the model's folder that holds the recipe, the curve, and the checkpoints of a run under way."""
+Progress = Callable[[str, float, str], None]
+Validate = Callable[[Any], dict[str, float]]
+
+
+@dataclass
+class TrainResult:
+    """What a run did.
+
+    Attributes:
+        folder: The model.
+        steps: Steps of all stages.
+        pairs: Pairs that were seen, those seen twice counted twice.
+        tokens: Tokens of these pairs, without padding.
+        minutes: Minutes of training, evaluation and saving left out.
+        rows: Training pairs by source.
+        curve: Validation scores over the run.
+        bf16: Whether it computed in bfloat16.
+    """
+
+    folder: Path
+    steps: int = 0
+    pairs: int = 0
+    tokens: int = 0
+    minutes: float = 0.0
+    rows: dict[str, int] = field(default_factory=dict)
+    curve: list[dict[str, float]] = field(default_factory=list)
+    bf16: bool = False
+
+
+def train(
+    recipe: Recipe,
+    tables: Sequence[Path],
+    out: Path,
+    *,
+    minutes: float | None = None,
+    resume: bool = False,
+    validate: Validate | None = None,
+    on_progress: Progress = lambda *_: None,
+) -> TrainResult:
+    """Train a model by a recipe.
+
+    The same function runs alone, under `torchrun`, and in each worker of Ray Train.
+
+    Args:
+        recipe: What to do.
+        tables: Folders of dialogue tables.
+        out: The model's folder.
+        minutes: Train for so long instead of the recipe's epochs or steps; shared evenly by its stages.
+        resume: Go on where a run into this folder broke off.
+        validate: Scores a model; `score` decides which checkpoint is kept.
+        on_progress: Called with what is being done, the part that is done, and a note.
+
+    Raises:
+        TurnloomError: If the recipe does not fit the data or the model, or the folder holds another run.
+    """
+    from sentence_transformers import CrossEncoder
+
+    from turnloom.training.stage import StageRun
+    from turnloom.training.start import as_cross_encoder, load_start
+
+    work = out / WORK
+    for table in tables:
+        read_manifest(table)
+    model, heads = load_start(recipe)
+    with first_process_first():
+        if is_first_process():
+            _claim(recipe, work, resume)
+    base = recipe.model.start
+    context = recipe.model.context
+    if base and context == type(context)():
+        context = read_context_format(model_folder(base))
+    reads = recipe.model.max_length if recipe.reranks else model.max_seq_length or 512
+    result, losses = TrainResult(out, bf16=recipe.computes_in_bf16), {}
+    for number, stage in enumerate(recipe.stages):
+        part = minutes / len(recipe.stages) if minutes else None
+        if stage.reranks and not isinstance(model, CrossEncoder):
+            model = as_cross_encoder(model, recipe)
+        run = StageRun(recipe, stage, model, heads, context, work / f"stage-{number}", part, validate, on_progress)
+        try:
+            losses = run.train(tables, resume, result)
+        except TurnloomError:
+            _release(work)
+            raise
+    _finish(recipe, model, losses, reads, context, result)
+    return result
+
+
+def _claim(recipe: Recipe, work: Path, resume: bool) -> None:
+    """Note which recipe runs here; a folder with another run is not overwritten."""
+    path = work / "recipe.yaml"
+    settings = yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False)
+    if path.exists():
+        if not resume:
+            raise TurnloomError(f"{work.parent} holds a run already", "go on with --resume, or choose another --out")
+        if path.read_text(encoding="utf-8") != settings:
+            raise TurnloomError(f"{path} is another recipe", "resume with the one the run began with")
+    work.mkdir(parents=True, exist_ok=True)
+    path.write_text(settings, encoding="utf-8")
+
+
+def _release(work: Path) -> None:
+    """Give the folder free if nothing was learned in it yet, so that the mended command may have it."""
+    if is_first_process() and not any(work.glob("stage-*/checkpoint-*")) and not any(work.glob("stage-*/finished*")):
+        (work / "recipe.yaml").unlink(missing_ok=True)
+
+
+def _finish(recipe: Recipe, model: Any, losses: dict[str, Any], reads: int, context: Any, result: TrainResult) -> None:
+    """Write the model, its card and the curve; then the checkpoints can go."""
+    from turnloom.training.folder import save_model
+    from turnloom.training.heads import keep_heads
+    from turnloom.training.losses import trained_heads
+    from turnloom.training.model_card import write_card
+
+    if not is_first_process():
+        return
+    heads = trained_heads(losses)
+    if recipe.keep_heads:
+        model = keep_heads(model, heads)
+    seen = {"steps": result.steps, "pairs": result.pairs, "tokens": result.tokens, "minutes": result.minutes}
+    citations = list(dict.fromkeys(getattr(loss, "citation", "") for loss in losses.values()))
+    card = write_card(
+        recipe,
+        name=result.folder.resolve().name,
+        base="" if recipe.model.random else Path(str(recipe.model.start)).name,
+        rows=result.rows,
+        seen=seen,
+        curve=result.curve,
+        citations=citations,
+    )
+    save_model(model, result.folder, max_length=reads, context=context, card=card, older_keys=not recipe.reranks)
+    summary = {**seen, "bf16": result.bf16, "rows": result.rows, "curve": result.curve}
+    (result.folder / WORK / "result.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    for number in range(len(recipe.stages)):
+        for checkpoint in (result.folder / WORK / f"stage-{number}").glob("checkpoint-*"):
+            shutil.rmtree(checkpoint)

@@ -1,0 +1,190 @@
+"""sentence-transformers' trainer, with what it lacks: the heads of losses in checkpoints, and a budget in minutes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from sentence_transformers import CrossEncoderTrainer, SentenceTransformerTrainer
+from sentence_transformers.base.trainer import BaseTrainer
+from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
+from torch import nn
+from transformers import TrainerCallback, TrainerState
+
+from turnloom.objectives.gathering import of_first, world_size
+from turnloom.training.budget import Budget, rate_factor
+from turnloom.training.losses import added_parameters
+from turnloom.training.recipe import Stage
+
+__all__ = ["DialogueTrainer", "Pace", "RerankerTrainer", "Validation", "last_checkpoint", "state_at_the_end"]
+
+HEADS, COMPLETE, CLOCK = "heads.safetensors", "complete", "clock.json"
+
+
+class Validation(SentenceEvaluator):
+    """A callable that scores a model, as an evaluator of sentence-transformers."""
+
+    def __init__(self, score: Callable[[Any], dict[str, float]]) -> None:
+        super().__init__()  # type: ignore[no-untyped-call, unused-ignore]
+        self._score = score
+        self.primary_metric = "score"
+
+    def __call__(
+        self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
+    ) -> dict[str, float]:
+        """Its scores; `score` decides which checkpoint is best."""
+        del output_path, epoch, steps
+        training = model.training
+        model.eval()
+        try:
+            return self._score(model)
+        finally:
+            model.train(training)
+
+
+class _StageTrainer(BaseTrainer):
+    """What the trainer of a stage adds to one of sentence-transformers' trainers, whichever it is.
+
+    Args:
+        stage: Its options.
+        budget: How long it trains.
+        losses: The loss of each group.
+        options: What sentence-transformers' trainer takes.
+    """
+
+    def __init__(self, *, stage: Stage, budget: Budget, losses: dict[str, nn.Module], **options: Any) -> None:
+        self._stage = stage
+        self._budget = budget
+        self._losses = losses
+        super().__init__(loss=losses if len(losses) > 1 else next(iter(losses.values())), **options)
+
+    def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
+        """Nothing: Turnloom writes the card."""
+
+    def create_scheduler(self, num_training_steps: int, optimizer: Any = None) -> Any:
+        """A rate that follows the budget, whether it is in steps or in minutes."""
+        del num_training_steps
+        stage, budget = self._stage, self._budget
+
+        def factor(step: int) -> float:
+            return rate_factor(stage.schedule, stage.warmup, budget.progress(step))
+
+        chosen: Any = optimizer or self.optimizer
+        self.lr_scheduler = torch.optim.lr_scheduler.LambdaLR(chosen, factor)
+        return self.lr_scheduler
+
+    def compute_loss(self, model: Any, inputs: dict[str, Any], *arguments: Any, **options: Any) -> Any:
+        """The loss, and the tokens it took counted."""
+        masks = [value for name, value in inputs.items() if name.endswith("attention_mask")]
+        self._budget.tokens += sum(int(mask.sum()) for mask in masks)
+        return super().compute_loss(model, inputs, *arguments, **options)
+
+    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
+        super()._save(output_dir, state_dict)
+        heads = {name: value.detach().contiguous() for name, value in added_parameters(self._losses).items()}
+        if heads:
+            save_file(heads, Path(str(output_dir or self.args.output_dir)) / HEADS)
+
+    def _load_from_checkpoint(self, checkpoint_path: str) -> None:  # type: ignore[override, unused-ignore]
+        super()._load_from_checkpoint(checkpoint_path)
+        parameters = added_parameters(self._losses)
+        if parameters:
+            saved = load_file(Path(checkpoint_path) / HEADS)
+            with torch.no_grad():
+                for name, parameter in parameters.items():
+                    parameter.copy_(saved[name])
+
+
+class DialogueTrainer(_StageTrainer, SentenceTransformerTrainer):
+    """The trainer of one stage of an encoder."""
+
+
+class RerankerTrainer(_StageTrainer, CrossEncoderTrainer):
+    """The trainer of one stage of a cross-encoder, whose loss makes the tokens itself."""
+
+    def compute_loss(self, model: Any, inputs: dict[str, Any], *arguments: Any, **options: Any) -> Any:
+        """The loss, and the tokens it took counted."""
+        found = super().compute_loss(model, inputs, *arguments, **options)
+        losses: list[Any] = list(self._losses.values())
+        self._budget.tokens += sum(int(loss.tokens) for loss in losses)
+        return found
+
+
+class Pace(TrainerCallback):
+    """Keeps the clock, ends the run when its budget is spent, and marks checkpoints that are whole.
+
+    Args:
+        budget: How long the run may take.
+        on_step: Called with the step, the part that is done and the last loss.
+    """
+
+    def __init__(self, budget: Budget, on_step: Callable[[int, float, float | None], None]) -> None:
+        self._budget = budget
+        self._on_step = on_step
+        self._loss: float | None = None
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Take up the time of a run that was interrupted."""
+        del control, kwargs
+        resumed = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+        if state.global_step and (resumed / CLOCK).exists():
+            restored_clock(resumed, self._budget)
+        self._budget.start_clock()
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Stop when time is up; stop the clock while something else than training is done."""
+        del kwargs
+        if world_size() > 1:
+            self._budget.agreed = of_first(self._budget.seconds, args.device)
+        part = self._budget.progress(state.global_step)
+        self._on_step(state.global_step, part, self._loss)
+        if part >= 1:
+            control.should_training_stop = control.should_save = True
+            control.should_evaluate = args.eval_strategy != "no"
+        if control.should_evaluate or control.should_save:
+            self._budget.stop_clock()
+
+    def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Training goes on."""
+        del args, state, control, kwargs
+        self._budget.start_clock()
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **kwargs: Any) -> None:
+        """Note the loss."""
+        del args, state, control, kwargs
+        self._loss = (logs or {}).get("loss", self._loss)
+
+    def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """A checkpoint is whole when this file is in it: a run killed while saving leaves one without."""
+        del control, kwargs
+        folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+        if folder.exists():
+            clock = {"seconds": self._budget.seconds, "tokens": self._budget.tokens}
+            (folder / CLOCK).write_text(json.dumps(clock), encoding="utf-8")
+            (folder / COMPLETE).touch()
+
+
+def restored_clock(checkpoint: Path, budget: Budget) -> None:
+    """Take up the time and the tokens of a run that was interrupted."""
+    clock = json.loads((checkpoint / CLOCK).read_text(encoding="utf-8"))
+    budget.spent, budget.tokens = clock["seconds"], clock["tokens"]
+
+
+def state_at_the_end(checkpoint: Path, budget: Budget) -> TrainerState | None:
+    """The state of a run that had made its last step when it was interrupted; None if it has steps to make.
+
+    A trainer that goes on from such a checkpoint makes a step too many before it looks whether there are any.
+    """
+    state = TrainerState.load_from_json(str(checkpoint / "trainer_state.json"))
+    restored_clock(checkpoint, budget)
+    return state if budget.progress(state.global_step) >= 1 else None
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    """The newest whole checkpoint."""
+    whole = [path.parent for path in folder.glob(f"checkpoint-*/{COMPLETE}")]
+    return max(whole, key=lambda path: int(path.name.rpartition("-")[2]), default=None)

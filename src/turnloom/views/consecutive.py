@@ -1,0 +1,58 @@
+"""Consecutive utterances (DSE): the turns before a reply, and the reply."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from turnloom.views.spans import Dialogues, DialogueView, Indices, Spans
+
+__all__ = ["Consecutive", "ContextSizes", "pairs"]
+
+ContextSizes = Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)]
+
+
+def pairs(dialogues: Dialogues, size: int, min_words: int, speaker_change_only: bool) -> tuple[Indices, Indices]:
+    """The first turn of every complete context of `size` turns, and the reply that follows it."""
+    reply = np.flatnonzero(dialogues.positions >= size)
+    start = reply - size
+    long = (dialogues.words(start, reply) > min_words) & (dialogues.words(reply, reply + 1) > min_words)
+    if speaker_change_only:
+        codes = dialogues.speaker_codes
+        long &= (codes[reply] != codes[reply - 1]) | (codes[reply] < 0)
+    return start[long], reply[long]
+
+
+class Consecutive(DialogueView):
+    """DSE: a reply and the one turn, or the few turns, before it (Zhou et al. 2022, sections 3 and 4.4).
+
+    The paper's variants are `turns: [1]` (DSE), `[2]` (2-1), `[3]` (3-1) and `[1, 2, 3]` (123-1). Only complete
+    contexts count: a reply with two turns before it gives no row for three.
+
+    Attributes:
+        turns: How many turns a context has; rows of several sizes stand together.
+        min_words: Both sides, the reply and the whole context, have more words than this.
+        speaker_change_only: Only replies whose speaker is another one than the turn before's; unknown speakers count as
+            others.
+
+    Example:
+        >>> Consecutive(turns=[1, 2, 3]).min_words
+        3
+    """
+
+    kind: Literal["consecutive"] = "consecutive"
+    turns: ContextSizes = (1,)
+    min_words: int = Field(3, ge=0)
+    speaker_change_only: bool = False
+
+    def spans(self, dialogues: Dialogues, seed: int) -> Spans:  # noqa: ARG002 - nothing is drawn
+        """The rows of every size."""
+        found = [pairs(dialogues, size, self.min_words, self.speaker_change_only) for size in sorted(set(self.turns))]
+        start, reply = (np.concatenate(side) for side in zip(*found, strict=True))
+        return Spans(start, reply, reply)
+
+    def texts(self, turns: int, dialogues: int) -> int:  # noqa: ARG002
+        """A context and a reply for each turn and size."""
+        return turns * sum(size + 1 for size in set(self.turns))

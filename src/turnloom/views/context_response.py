@@ -1,0 +1,70 @@
+"""The whole context and a system turn (TOD-BERT)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import Field
+
+from turnloom.views.spans import Dialogues, DialogueView, Spans, drawn_turns
+
+__all__ = ["SYSTEM_MARK", "SYSTEM_SPEAKERS", "USER_MARK", "ContextResponse"]
+
+SYSTEM_SPEAKERS = ("system", "assistant", "agent", "bot", "gpt", "model", "wizard", "operator", "support")
+"""Names, in lower case, under which logs know the one who answers."""
+USER_MARK, SYSTEM_MARK = "[USR] ", "[SYS] "
+
+
+class ContextResponse(DialogueView):
+    """TOD-BERT: a system turn and all turns before it, each marked with who speaks (Wu et al. 2020).
+
+    System turns are those of speakers named in `system_speakers`. In a dialogue without any, they are the turns of
+    everyone but the one who speaks first. Turns of the context begin with "[USR] " or "[SYS] ", the reply does not.
+
+    Attributes:
+        per_dialogue: How many system turns of a dialogue are drawn, or "all". Which ones depends on the seed and the
+            dialogue alone.
+        max_turns: Only so many turns before the reply are kept; None for all.
+        system_speakers: The names of system speakers, whatever their case.
+    """
+
+    kind: Literal["context_response"] = "context_response"
+    per_dialogue: Annotated[int, Field(ge=1)] | Literal["all"] = 1
+    max_turns: int | None = Field(None, ge=1)
+    system_speakers: tuple[str, ...] = SYSTEM_SPEAKERS
+
+    def spans(self, dialogues: Dialogues, seed: int) -> Spans:
+        """The drawn system turns, each with what was said before."""
+        system = self._system_turns(dialogues)
+        reply = np.flatnonzero(system & (dialogues.positions > 0))
+        if self.per_dialogue != "all":
+            reply = drawn_turns(reply, dialogues, self.per_dialogue, seed)
+        start = dialogues.firsts[reply]
+        if self.max_turns is not None:
+            start = np.maximum(start, reply - self.max_turns)
+        marks = pc.if_else(pa.array(system), SYSTEM_MARK, USER_MARK).cast(pa.large_string())
+        marked = pc.binary_join_element_wise(marks, dialogues.texts, pa.scalar("", pa.large_string()))
+        return Spans(start, reply, reply, contexts=marked)
+
+    @property
+    def tokens(self) -> list[str]:
+        """The marks of speakers."""
+        return [USER_MARK.strip(), SYSTEM_MARK.strip()]
+
+    def texts(self, turns: int, dialogues: int) -> int:
+        """Drawn or not, a context has about as many turns as its dialogue."""
+        if self.per_dialogue != "all":
+            return turns * self.per_dialogue
+        return turns * (1 + min(self.max_turns or turns, turns // max(dialogues, 1)))
+
+    def _system_turns(self, dialogues: Dialogues) -> npt.NDArray[np.bool_]:
+        names = pa.array([name.lower() for name in self.system_speakers], pa.large_string())
+        named = np.asarray(pc.is_in(pc.utf8_lower(dialogues.speakers), names))
+        has_named = np.zeros(len(dialogues.keys), bool)
+        has_named[dialogues.owners[named]] = True
+        codes = dialogues.speaker_codes
+        return np.where(has_named[dialogues.owners], named, codes != codes[dialogues.firsts])

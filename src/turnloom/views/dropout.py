@@ -1,0 +1,41 @@
+"""An utterance with itself (SimCSE, DSE-dropout): the encoder's dropout makes the two sides differ."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from turnloom.views.spans import Dialogues, DialogueView, Spans
+
+__all__ = ["Dropout"]
+
+
+class Dropout(DialogueView):
+    """SimCSE without labels, and DSE-dropout: context and reply are the same text (Zhou et al. 2022, section 4.1).
+
+    Attributes:
+        min_words: Utterances have more words than this.
+        distinct: Whether each text is taken once, as in the paper, or as often as it occurs.
+    """
+
+    kind: Literal["dropout"] = "dropout"
+    min_words: int = Field(3, ge=0)
+    distinct: bool = True
+
+    def spans(self, dialogues: Dialogues, seed: int) -> Spans:  # noqa: ARG002 - nothing is drawn
+        """A row for each turn that is long enough."""
+        turns = np.arange(len(dialogues.texts))
+        kept = turns[dialogues.words(turns, turns + 1) > self.min_words]
+        return Spans(kept, kept + 1, kept)
+
+    @property
+    def one_per_text(self) -> bool:
+        """As `distinct` says."""
+        return self.distinct
+
+    @property
+    def counts_first_turns(self) -> bool:
+        """Every turn is a reply here."""
+        return True

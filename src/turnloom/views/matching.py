@@ -1,0 +1,58 @@
+"""A reply and the turns on both sides of it (DialogueCSE)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from turnloom.views.spans import Dialogues, DialogueView, Spans
+
+__all__ = ["Matching"]
+
+
+class Matching(DialogueView):
+    """DialogueCSE: a reply and up to `turns` turns before and after it (Liu et al. 2021, section 3).
+
+    A row's context is the run of turns with the reply among them, and its role is 0 for who speaks first in the
+    dialogue and 1 for all others. Negatives are not part of a row: rows lie in a random order, so the replies of the
+    same role in a batch are as random as any that could be drawn.
+
+    Attributes:
+        turns: How many turns on each side; at the ends of a dialogue there are fewer.
+        min_words: The reply has more words than this.
+
+    Example:
+        >>> Matching(turns=2).columns
+        ('context', 'reply', 'role', 'frequency', 'source')
+    """
+
+    kind: Literal["matching"] = "matching"
+    turns: int = Field(3, ge=1)
+    min_words: int = Field(3, ge=0)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """With the role of who replies."""
+        return ("context", "reply", "role", "frequency", "source")
+
+    @property
+    def counts_first_turns(self) -> bool:
+        """A first turn can be a reply here: it has turns after it."""
+        return True
+
+    def spans(self, dialogues: Dialogues, seed: int) -> Spans:  # noqa: ARG002 - nothing is drawn
+        """A row for each turn that is long enough and not alone."""
+        reply = np.arange(len(dialogues.texts))
+        first = dialogues.firsts
+        last = dialogues.offsets[1:][dialogues.owners] - 1
+        kept = (dialogues.words(reply, reply + 1) > self.min_words) & (last > first)
+        reply, first, last = reply[kept], first[kept], last[kept]
+        start, stop = np.maximum(first, reply - self.turns), np.minimum(last, reply + self.turns) + 1
+        codes = dialogues.speaker_codes
+        return Spans(start, stop, reply, role=(codes[reply] != codes[first]).astype(np.int64))
+
+    def texts(self, turns: int, dialogues: int) -> int:  # noqa: ARG002
+        """Both sides, and the reply twice."""
+        return turns * (2 * self.turns + 2)

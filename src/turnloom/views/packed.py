@@ -1,0 +1,40 @@
+"""Turns packed to rows of about equal length, for masked-language training."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from turnloom.views.spans import Dialogues, DialogueView, Spans
+
+__all__ = ["Packed"]
+
+
+class Packed(DialogueView):
+    """Consecutive turns of a dialogue, about so many words a row; there is no reply.
+
+    A new row begins with the first turn that starts after another `words` words of its dialogue, so that no turn is cut
+    and a row is longer than `words` by less than its last turn.
+
+    Attributes:
+        words: About how many words a row has; three words are about four tokens.
+    """
+
+    kind: Literal["packed"] = "packed"
+    words: int = Field(180, ge=1)
+
+    def spans(self, dialogues: Dialogues, seed: int) -> Spans:  # noqa: ARG002 - nothing is drawn
+        """The rows of every dialogue."""
+        before = dialogues.running_words[:-1] - dialogues.running_words[dialogues.firsts]
+        block = before // self.words
+        begins = np.ones(len(block), bool)
+        begins[1:] = (np.diff(block) != 0) | (np.diff(dialogues.owners) != 0)
+        start = np.flatnonzero(begins)
+        return Spans(start, np.append(start[1:], len(block)).astype(np.int64), None)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """There is no reply."""
+        return ("context", "source")

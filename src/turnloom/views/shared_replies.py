@@ -1,0 +1,115 @@
+"""Turns that were answered alike (DSE, section 2, made explicit): paraphrases of what somebody needs."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import Field
+
+from turnloom.corpus.engine import batch_function, daft
+from turnloom.corpus.fingerprint import hash_strings
+from turnloom.corpus.texts import fold_texts
+from turnloom.views.draw import seeded
+from turnloom.views.spans import Dialogues
+from turnloom.views.view import View
+
+__all__ = ["SharedReplies", "shared_reply_rows"]
+
+
+class SharedReplies(View):
+    """Two turns whose replies are the same but for case, digits and punctuation; context and reply are such turns.
+
+    DSE explains why consecutive utterances teach meaning: turns that call for the same reply mean the same. Here they
+    are paired directly.
+
+    Attributes:
+        min_words: Both turns have more words than this.
+        reply_words: The reply that they share has more words than this; very short ones fit everything.
+        pairs_per_reply: No more pairs than this for each reply, so that what everybody says does not make up the view.
+    """
+
+    kind: Literal["shared_replies"] = "shared_replies"
+    min_words: int = Field(3, ge=0)
+    reply_words: int = Field(3, ge=0)
+    pairs_per_reply: int = Field(20, ge=1)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Two turns."""
+        return ("context", "reply", "source")
+
+
+def _shared(texts: pa.Array) -> pa.Array:
+    """What is left of a reply when case, numbers and punctuation are gone, as one key a text."""
+    bare = pc.replace_substring_regex(fold_texts(texts), r"[\pN ]+", " ")
+    return pa.array(hash_strings(pc.utf8_trim(bare, " ")))
+
+
+def shared_reply_rows(table: Any, view: SharedReplies, seed: int) -> Any:
+    """The rows of the view with a `row_key`, as a lazy Daft DataFrame.
+
+    Args:
+        table: A Daft DataFrame with the schema of the dialogue table.
+        view: Its options.
+        seed: For which turns are paired.
+    """
+    engine = daft()
+    col, kinds = engine.col, engine.DataType
+    fields = {"text": kinds.string(), "shared": kinds.uint64(), "lot": kinds.uint64()}
+
+    @batch_function(kinds.list(kinds.struct(fields)))
+    def turns_and_replies(ids: pa.Array, sources: pa.Array, turns: pa.Array) -> pa.Array:
+        dialogues = Dialogues(ids, sources, turns)
+        reply = np.flatnonzero(dialogues.positions > 0)
+        turn = reply - 1
+        kept = (dialogues.words(turn, turn + 1) > view.min_words) & (
+            dialogues.words(reply, reply + 1) > view.reply_words
+        )
+        turn, reply = turn[kept], reply[kept]
+        owners = dialogues.owners[turn]
+        lots = seeded(dialogues.keys[owners], seed, "pair", dialogues.positions[turn])
+        columns = [
+            dialogues.texts.take(pa.array(turn)),
+            _shared(dialogues.texts.take(pa.array(reply))),
+            pa.array(lots),
+        ]
+        found = pa.StructArray.from_arrays(columns, names=list(fields))
+        offsets = np.searchsorted(owners, np.arange(len(dialogues.keys) + 1))
+        return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), found)
+
+    pair = kinds.struct({"context": kinds.list(kinds.string()), "reply": kinds.string(), "row_key": kinds.uint64()})
+
+    @batch_function(kinds.list(pair))
+    def paired(texts: pa.Array, lots: pa.Array) -> pa.Array:
+        found = [
+            _pairs(said, lot, view.pairs_per_reply)
+            for said, lot in zip(texts.to_pylist(), lots.to_pylist(), strict=True)
+        ]
+        kind = pa.struct([("context", pa.list_(pa.string())), ("reply", pa.string()), ("row_key", pa.uint64())])
+        return pa.array(found, pa.list_(kind))
+
+    listed = table.select(
+        col("source"), turns_and_replies(col("dialogue_id"), col("source"), col("turns")).alias("turn")
+    )
+    exploded = listed.explode("turn").where(col("turn").not_null())
+    turns = exploded.select(col("source"), *[col("turn").get(name).alias(name) for name in fields])
+    groups = turns.groupby("source", "shared").agg(col("text").list_agg(), col("lot").list_agg())
+    pairs = groups.select(col("source"), paired(col("text"), col("lot")).alias("pair")).explode("pair")
+    rows = pairs.where(col("pair").not_null())
+    names = ("context", "reply", "row_key")
+    return rows.select(col("source"), *[col("pair").get(name).alias(name) for name in names])
+
+
+def _pairs(texts: list[str], lots: list[int], most: int) -> list[dict[str, Any]]:
+    """Distinct texts in an order drawn by lot, each with the next."""
+    first: dict[str, tuple[int, str]] = {}
+    for lot, text in sorted(zip(lots, texts, strict=True)):
+        first.setdefault(text.casefold(), (lot, text))
+    drawn = [first[key] for key in first]
+    return [
+        {"context": [drawn[place][1]], "reply": drawn[place + 1][1], "row_key": drawn[place][0]}
+        for place in range(0, min(len(drawn) - 1, 2 * most), 2)
+    ]

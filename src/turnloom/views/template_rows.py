@@ -1,0 +1,181 @@
+"""The view `templates` (TaDSE): each utterance with the template it fills, and new utterances that fill it too."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from pydantic import Field
+
+from turnloom.corpus.engine import batch_function, daft
+from turnloom.corpus.fingerprint import hash_strings
+from turnloom.corpus.tagging import Tagged
+from turnloom.corpus.turn_arrays import split_turns
+from turnloom.errors import TurnloomError
+from turnloom.views.templates import ONE_TOKEN, EntityBook, Statistics, Template, augment, slot_token, template_of
+from turnloom.views.view import View
+
+__all__ = ["TemplateRows", "Templates", "find_templates"]
+
+_ORIGINAL, _MADE = "0", "1"
+"""Before a template's name, so that of an utterance's templates the one it was said with comes first."""
+
+
+class Templates(View):
+    """TaDSE: a row's context is a template, its reply an utterance that fills it (Oh et al. 2023, section 5.1).
+
+    Slots are those of the table's turns. An utterance without slots is its own template.
+
+    Attributes:
+        top_k: Each template is filled with the k most frequent values of each slot; 0 for no new utterances.
+        cap: No more new utterances of a template than this.
+        names: Whether a template shows its slots' names instead of one token for all.
+    """
+
+    kind: Literal["templates"] = "templates"
+    top_k: int = Field(5, ge=0)
+    cap: int = Field(200, ge=1)
+    names: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The template as the only turn of the context, and the utterance as the reply."""
+        return ("context", "reply", "source")
+
+
+@dataclass
+class TemplateRows:
+    """What a table holds: the book of its values, and its utterances with their templates as a Daft DataFrame.
+
+    The columns of `said` are `source`, `text` and `template`, as `Template.to_json` writes it.
+    """
+
+    book: EntityBook
+    said: Any
+
+    def tokens(self, view: Templates) -> list[str]:
+        """What the templates of a view hold that no tokenizer knows."""
+        return sorted(map(slot_token, self.book.counts)) if view.names else [ONE_TOKEN]
+
+    def statistics(self, *, k: int, cap: int, seed: int = 0) -> Statistics:
+        """What TaDSE's Table 1 counts, template by template."""
+        templates: dict[str, set[str]] = defaultdict(set)
+        utterances = 0
+        for row in self.said.select("template", "text").iter_rows():
+            templates[row["template"]].add(row["text"])
+            utterances += 1
+        total = sum(
+            len(
+                said | {tagged.text for tagged in augment(Template.from_json(text), self.book, k=k, cap=cap, seed=seed)}
+            )
+            for text, said in templates.items()
+        )
+        values = sum(len(counted) for counted in self.book.counts.values())
+        return Statistics(len(self.book.counts), values, len(templates), utterances, total)
+
+    def samples(self, count: int, *, k: int, cap: int, seed: int = 0) -> list[tuple[str, str]]:
+        """Some templates with one new utterance each."""
+        distinct = self.said.select("template").distinct().sort("template").to_pylist()
+        templates = [template for row in distinct if (template := Template.from_json(row["template"])).names]
+        rng = random.Random(seed)
+        return [
+            (template.text(names=True), rng.choice(augment(template, self.book, k=k, cap=cap, seed=seed)).text)
+            for template in rng.sample(templates, min(count, len(templates)))
+        ]
+
+    def rows(self, view: Templates, seed: int) -> Any:
+        """The view's rows with a `row_key`: one for each distinct utterance."""
+        engine = daft()
+        col, kinds = engine.col, engine.DataType
+        book = self.book
+
+        @batch_function(kinds.list(kinds.string()))
+        def filled(templates: pa.Array) -> pa.Array:
+            made = (
+                augment(Template.from_json(text), book, k=view.top_k, cap=view.cap, seed=seed)
+                for text in templates.to_pylist()
+            )
+            return pa.array([[tagged.text for tagged in group] for group in made], pa.large_list(pa.large_string()))
+
+        @batch_function(kinds.list(kinds.string()))
+        def contexts(marked: pa.Array) -> pa.Array:
+            found = [[Template.from_json(text[1:]).text(names=view.names)] for text in marked.to_pylist()]
+            return pa.array(found, pa.large_list(pa.large_string()))
+
+        @batch_function(kinds.uint64())
+        def keys(texts: pa.Array) -> pa.Array:
+            return pa.array(hash_strings(texts))
+
+        rows = self.said.select(col("source"), col("text"), (engine.lit(_ORIGINAL) + col("template")).alias("marked"))
+        if view.top_k:
+            templates = self.said.groupby("template").agg(col("source").min())
+            made = templates.with_column("text", filled(col("template"))).explode("text").where(col("text").not_null())
+            rows = rows.concat(
+                made.select(col("source"), col("text"), (engine.lit(_MADE) + col("template")).alias("marked"))
+            )
+        once = rows.groupby("text").agg(col("marked").min(), col("source").min())
+        return once.select(
+            col("source"),
+            contexts(col("marked")).alias("context"),
+            col("text").alias("reply"),
+            keys(col("text")).alias("row_key"),
+        )
+
+
+def _utterances(turns: pa.Array) -> tuple[np.ndarray[Any, np.dtype[np.int64]], list[Tagged]]:
+    """Where each dialogue's turns begin, and the turns with the slots whose place in the text is known."""
+    offsets, flat = split_turns(turns)
+    rows = zip(flat.field("text").to_pylist(), flat.field("slots").to_pylist(), strict=True)
+    placed = [
+        Tagged.of(text, [(one["name"], one["start"], one["end"]) for one in slots or () if one["start"] is not None])
+        for text, slots in rows
+    ]
+    return offsets, placed
+
+
+def find_templates(table: Any) -> TemplateRows:
+    """The utterances of a dialogue table with their templates, and the book of what fills these.
+
+    Args:
+        table: A Daft DataFrame with the schema of the dialogue table, training data alone: its values fill templates.
+
+    Raises:
+        TurnloomError: If no turn has a slot.
+    """
+    engine = daft()
+    col, kinds = engine.col, engine.DataType
+    slot = kinds.struct({"name": kinds.string(), "value": kinds.string()})
+    fields = {"text": kinds.string(), "template": kinds.string(), "slots": kinds.list(slot)}
+
+    @batch_function(kinds.list(kinds.struct(fields)))
+    def read(turns: pa.Array) -> pa.Array:
+        offsets, utterances = _utterances(turns)
+        found = [
+            {
+                "text": tagged.text,
+                "template": template_of(tagged).to_json(),
+                "slots": [{"name": name, "value": value} for name, value in tagged.values()],
+            }
+            for tagged in utterances
+        ]
+        types = pa.list_(pa.struct([("name", pa.string()), ("value", pa.string())]))
+        schema = pa.struct([("text", pa.string()), ("template", pa.string()), ("slots", types)])
+        return pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(found, schema))
+
+    listed = table.select(col("source"), read(col("turns")).alias("turn")).explode("turn").where(col("turn").not_null())
+    said = listed.select(col("source"), *[col("turn").get(name).alias(name) for name in fields])
+    values = said.select(col("slots")).explode("slots").where(col("slots").not_null())
+    named = values.select(col("slots").get("name").alias("name"), col("slots").get("value").alias("value"))
+    counted = named.groupby("name", "value").agg(col("value").count().alias("count")).to_pylist()
+    if not counted:
+        raise TurnloomError(
+            "no turn has a slot", "annotate them: turnloom templates build TABLE --tagger spacy:PIPELINE"
+        )
+    book = EntityBook()
+    for row in counted:
+        book.counts[row["name"]][row["value"]] = row["count"]
+    return TemplateRows(book, said.select("source", "text", "template"))

@@ -1,7 +1,0 @@
-"""The report on evaluated models: one self-contained HTML page."""
-
-from __future__ import annotations
-
-from turnwise.benchmarks.report.build import build_report
-
-__all__ = ["build_report"]

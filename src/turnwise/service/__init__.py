@@ -1,7 +1,0 @@
-"""Embeddings, intents, replies and re-ranking over HTTP."""
-
-from __future__ import annotations
-
-from turnwise.service.config import ServiceConfig, config_text, load_config
-
-__all__ = ["ServiceConfig", "config_text", "load_config"]
