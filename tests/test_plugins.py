@@ -160,7 +160,7 @@ VIEW, LOSS = {"stages.0.view": "{kind: wide}"}, {"stages.0.objective": "{kind: s
         ("[turnloom.tasks]\nodd = broken_plugin:seven", ["odd"], "task 'odd' .*makes no turnloom.benchmarks.Task"),
     ],
 )
-def test_a_broken_package_is_named_with_its_mend(
+def test_a_broken_package_is_named_with_its_fix(
     entries: str, use: dict[str, str] | str | list[str], problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site = tmp_path / "site"
@@ -169,7 +169,7 @@ def test_a_broken_package_is_named_with_its_mend(
     with pytest.raises(TurnloomError, match=problem) as raised:
         ask_for(use)
     assert "\n" not in str(raised.value)
-    assert "pip uninstall broken" in raised.value.mend
+    assert "pip uninstall broken" in raised.value.fix
 
 
 def test_two_packages_with_one_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,18 +6,18 @@ __all__ = ["TurnloomError"]
 
 
 class TurnloomError(Exception):
-    """Something the user can mend: a wrong path, a wrong option, a missing extra.
+    """Something the user can fix: a wrong path, a wrong option, a missing extra.
 
     Args:
         problem: What is wrong, naming the file, line or option.
-        mend: What to do about it, as one sentence or command.
+        fix: What to do about it, as one sentence or command.
 
     Example:
         >>> print(TurnloomError("logs/chat.csv has no column 'text'", "name it with --map text=COLUMN"))
         logs/chat.csv has no column 'text': name it with --map text=COLUMN
     """
 
-    def __init__(self, problem: str, mend: str) -> None:
-        super().__init__(f"{problem}: {mend}")
+    def __init__(self, problem: str, fix: str) -> None:
+        super().__init__(f"{problem}: {fix}")
         self.problem = problem
-        self.mend = mend
+        self.fix = fix

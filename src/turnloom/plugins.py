@@ -59,14 +59,14 @@ class Plugin:
         """
         try:
             return self.entry.load()
-        except Exception as error:  # Code of others may fail in any way, and it is they who can mend it.
+        except Exception as error:  # Code of others may fail in any way, and it is they who can fix it.
             raise self.broken(f"cannot be loaded: {type(error).__name__}, {error}") from error
 
     def broken(self, why: str) -> TurnloomError:
-        """An error that names the package and what mends it."""
+        """An error that names the package and what fixes it."""
         return TurnloomError(
             " ".join(f"the {GROUPS[self.group]} {self.name!r} of the package {self.package} {why}".split()),
-            f"mend {self.entry.value} in {self.package} {self.version}, or remove it: pip uninstall {self.package}",
+            f"fix {self.entry.value} in {self.package} {self.version}, or remove it: pip uninstall {self.package}",
         )
 
 

@@ -1,4 +1,4 @@
-"""How many of a new user's mistakes are answered by one line with the mend: `python -m studies.onboarding.mistakes`."""
+"""How many of a new user's mistakes are answered by one line with the fix: `python -m studies.onboarding.mistakes`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def main() -> None:
             code, said = answer(mistake, world)
             fine = is_one_line(code, said) and mistake.says in said
             good += fine
-            print(f"{'one line' if fine else 'NOT MENDED'}: {mistake.name}")
+            print(f"{'one line' if fine else 'NOT FIXED'}: {mistake.name}")
     record("onboarding", {"user_mistakes": len(MISTAKES), "user_mistakes_one_line": good})
 
 

@@ -40,7 +40,7 @@ use_git_change_detection = false
 also_copy = ["conftest.py", "studies", "examples"]
 """
 # mutmut 3.8 asks pytest 9 for a name that it no longer has.
-MEND = "import pytest\n\npytest.Item._nodeid = property(lambda item: item.nodeid)\n"
+FIX = "import pytest\n\npytest.Item._nodeid = property(lambda item: item.nodeid)\n"
 KILLED = ("killed", "timeout")
 _RESULT = re.compile(r"^\s*(\S+__mutmut_\d+): (.+)$")
 
@@ -52,7 +52,7 @@ def verdicts(file: str, tests: list[str]) -> dict[str, str]:
         for part in ("src", "tests", "studies", "examples"):
             shutil.copytree(ROOT / part, work / part, ignore=shutil.ignore_patterns("__pycache__", "results"))
         (work / "pyproject.toml").write_text(SETTINGS.format(file=file, tests=json.dumps(tests)))
-        (work / "conftest.py").write_text(MEND)
+        (work / "conftest.py").write_text(FIX)
         # One thread: forks of a process whose threads compute hang.
         run = {"cwd": work, "env": {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": ""}}
         command = [sys.executable, "-m", "mutmut"]

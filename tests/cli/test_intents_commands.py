@@ -119,7 +119,7 @@ def test_embed_gives_the_models_vectors(
         (["intents", "fit", "{examples}", "--model", "{tmp}", "--out", "{tmp}/o"], "holds no model"),
         (
             ["intents", "fit", "{examples}", "--model", "{model}", "--out", "{tmp}/o", "--method", "tree"],
-            "there is no method 'tree'. Mend: choose auto, prototypes, knn, logistic",
+            "there is no method 'tree'. Fix: choose auto, prototypes, knn, logistic",
         ),
         (
             ["intents", "fit", "{examples}", "--model", "{model}", "--out", "{tmp}/o", "--frequencies", "{examples}"],
@@ -127,9 +127,9 @@ def test_embed_gives_the_models_vectors(
         ),
         (
             ["intents", "predict", "{tmp}", "{examples}"],
-            "holds no intents. Mend: make them with 'turnloom intents fit'",
+            "holds no intents. Fix: make them with 'turnloom intents fit'",
         ),
-        (["embed", "{model}", "{examples}", "--view", "side"], "there is no view 'side'. Mend: choose one of text"),
+        (["embed", "{model}", "{examples}", "--view", "side"], "there is no view 'side'. Fix: choose one of text"),
         (["embed", "{model}", "{examples}", "--out", "{tmp}/v.npy"], "is neither .parquet nor .jsonl"),
         (["embed", "{model}", "{tmp}/empty.txt"], "holds no message"),
     ],

@@ -1,4 +1,4 @@
-"""Mistakes that a new user makes: each is one line with its mend, and never a stack trace."""
+"""Mistakes that a new user makes: each is one line with its fix, and never a stack trace."""
 
 from __future__ import annotations
 
@@ -83,20 +83,20 @@ MISTAKES = [
     ),
     Mistake("a misspelt command", "trian dse corpus --out {out}", "No such command 'trian'"),
     Mistake("a misspelt option", "convert chats.csv --outt {out}", "No such option"),
-    Mistake("a forgotten option", "convert chats.csv", "Missing option '--out'. Mend: see turnloom convert --help"),
+    Mistake("a forgotten option", "convert chats.csv", "Missing option '--out'. Fix: see turnloom convert --help"),
     Mistake(
         "a number that is none",
         "train dse corpus --start model --out {out} --minutes ten",
         "Invalid value for '--minutes'",
     ),
     Mistake(
-        "a file that is not there", "convert caths.csv --out {out}", "caths.csv names no file. Mend: check the path"
+        "a file that is not there", "convert caths.csv --out {out}", "caths.csv names no file. Fix: check the path"
     ),
     Mistake("a folder without logs", "convert nothing --out {out}", "nothing names no file"),
     Mistake("a spreadsheet instead of a CSV", "convert chats.xlsx --out {out}", "looks like none of the known formats"),
-    Mistake("a CSV in UTF-16", "convert utf16.csv --out {out}", "utf16.csv is UTF-16. Mend: convert it first: iconv"),
+    Mistake("a CSV in UTF-16", "convert utf16.csv --out {out}", "utf16.csv is UTF-16. Fix: convert it first: iconv"),
     Mistake("a CSV without messages", "convert columns.csv --out {out}", "name it with --map text=COLUMN"),
-    Mistake("an empty file", "convert empty.csv --out {out}", "empty.csv is empty. Mend: leave it out"),
+    Mistake("an empty file", "convert empty.csv --out {out}", "empty.csv is empty. Fix: leave it out"),
     Mistake("an output folder with other files", "convert chats.csv --out other", "holds files that are not a table's"),
     Mistake("a table that is there already", "convert chats.csv --out corpus", "add --overwrite"),
     Mistake("an empty file, prepared", "prepare empty.csv --out {out}", "empty.csv is empty"),
@@ -104,7 +104,7 @@ MISTAKES = [
     Mistake(
         "logs where a table belongs",
         "train dse chats.csv --start model --out {out}",
-        "chats.csv is not a folder. Mend: make a table with: turnloom convert",
+        "chats.csv is not a folder. Fix: make a table with: turnloom convert",
     ),
     Mistake("a misspelt recipe", "train dze corpus --start model --out {out}", "did you mean dse"),
     Mistake("a recipe that is no YAML", "train broken.yaml corpus --start model --out {out}", "broken.yaml is no YAML"),
@@ -131,7 +131,7 @@ MISTAKES = [
         apart=True,
     ),
     Mistake(
-        "a table as intents", "intents predict corpus messages.csv", "corpus holds no intents. Mend: make them with"
+        "a table as intents", "intents predict corpus messages.csv", "corpus holds no intents. Fix: make them with"
     ),
     Mistake("replies with a model of another size", "replies search replies --model small hello", "reembed"),
     Mistake("a folder without replies", "replies search nothing --model model hello", "holds no index of replies"),
@@ -152,7 +152,7 @@ MISTAKES = [
     Mistake("a damaged run", "compare runs/damaged runs/b", "results.json holds no results"),
     Mistake("a run that there is not", "compare runs/a runs/b", "has no results.json"),
     Mistake(
-        "a full disk, to one file", "inspect corpus --json full.json", "No space left on device. Mend: free some space"
+        "a full disk, to one file", "inspect corpus --json full.json", "No space left on device. Fix: free some space"
     ),
     Mistake("a full disk, to a table", "convert chats.csv --out {out}", "the output", quota=200),
     Mistake("a full disk, on the way", "prepare corpus --out {out}", "the output", quota=1_500),
@@ -160,7 +160,7 @@ MISTAKES = [
     Mistake(
         "no right to write",
         "convert chats.csv --out locked/{out}",
-        "cannot be written (Permission denied). Mend: choose another --out",
+        "cannot be written (Permission denied). Fix: choose another --out",
         as_nobody=True,
     ),
     Mistake("no right to read", "convert secret.csv --out open/{out}", "secret.csv cannot be read", as_nobody=True),
@@ -248,9 +248,9 @@ def answer(mistake: Mistake, world: Path) -> tuple[int, str]:
 
 
 def is_one_line(code: int, said: str) -> bool:
-    """Whether an answer is one line with what is wrong and what mends it, and the command failed."""
+    """Whether an answer is one line with what is wrong and what fixes it, and the command failed."""
     lines = [line for line in said.splitlines() if line.strip()]
-    return code != 0 and len(lines) == 1 and lines[0].startswith("error: ") and ". Mend: " in lines[0]
+    return code != 0 and len(lines) == 1 and lines[0].startswith("error: ") and ". Fix: " in lines[0]
 
 
 @pytest.fixture(scope="module")
@@ -261,7 +261,7 @@ def world() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
-def test_a_mistake_is_one_line_with_its_mend(mistake: Mistake, world: Path) -> None:
+def test_a_mistake_is_one_line_with_its_fix(mistake: Mistake, world: Path) -> None:
     code, said = answer(mistake, world)
     assert mistake.says in said
     assert is_one_line(code, said), said

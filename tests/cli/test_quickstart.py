@@ -68,7 +68,7 @@ def test_from_a_csv_to_a_service_and_again(capsys: Capture, monkeypatch: pytest.
 
     code, _, error = run(capsys, monkeypatch, *command[:-1], "0.03")
     assert code == 2
-    assert "made of other logs or with other settings. Mend: choose another --out" in error
+    assert "made of other logs or with other settings. Fix: choose another --out" in error
 
 
 def test_little_is_enough_to_see_how_it_works(capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -81,8 +81,8 @@ def test_little_is_enough_to_see_how_it_works(capsys: Capture, monkeypatch: pyte
     one = write_chats(tmp_path / "one.csv", 4)
     code, _, error = run(capsys, monkeypatch, *command, str(one), "--out", str(tmp_path / "one"))
     assert code == 2
-    assert "pairs of turns to learn from. Mend: give more conversations" in error
+    assert "pairs of turns to learn from. Fix: give more conversations" in error
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
     code, _, error = run(capsys, monkeypatch, "quickstart", str(one), "--out", str(tmp_path / "none"))
     assert code == 2
-    assert "Mend: give --start FOLDER" in error
+    assert "Fix: give --start FOLDER" in error

@@ -274,7 +274,7 @@ def test_evaluation_counts_what_happened(classifier: IntentClassifier) -> None:
         ({"false_reject_rate": 1.5}, (["a 1"], ["a"]), "false_reject_rate is 1.5"),
     ],
 )
-def test_mistakes_say_what_mends_them(options: Any, data: Any, message: str) -> None:
+def test_mistakes_say_what_fixes_them(options: Any, data: Any, message: str) -> None:
     with pytest.raises(TurnloomError, match=message):
         IntentClassifier(Topics(), **options).fit(*data)
 

@@ -222,7 +222,7 @@ def test_a_choice_that_is_none_is_said_with_those_there_are(option: str, choices
     with pytest.raises(TurnloomError) as error:
         Contrast(toy_encoder(), **wrong)
     assert error.value.problem == f"{option} cannot be 'sideways'"
-    assert error.value.mend == f"choose one of {choices}"
+    assert error.value.fix == f"choose one of {choices}"
 
 
 @pytest.mark.parametrize("temperature", [0, -0.1])
@@ -230,7 +230,7 @@ def test_a_temperature_is_above_0(temperature: float) -> None:
     with pytest.raises(TurnloomError) as error:
         Contrast(toy_encoder(), temperature=temperature)
     assert error.value.problem == f"the temperature cannot be {temperature}"
-    assert error.value.mend == "give a number above 0, such as 0.05"
+    assert error.value.fix == "give a number above 0, such as 0.05"
 
 
 def test_vectors_through_a_head_by_column() -> None:

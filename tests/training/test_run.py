@@ -191,7 +191,7 @@ def test_mistakes_are_said(table: Path, start: Path, tmp_path: Path) -> None:
         train(load_recipe("dse"), [table], tmp_path / "a")
     with pytest.raises(TurnloomError, match="fewer than a batch"):
         train(recipe("dse", start, **{"stages.0.batch_size": "1024"}), [table], tmp_path / "b")
-    # Nothing was learned there: with the mistake mended, the folder is free.
+    # Nothing was learned there: with the mistake fixed, the folder is free.
     train(recipe("dse", start), [table], tmp_path / "b")
     with pytest.raises(TurnloomError, match="holds a run already"):
         train(recipe("dse", start), [table], tmp_path / "b")

@@ -39,9 +39,9 @@ _errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def fail(error: TurnloomError) -> None:
-    """Say on one line what is wrong and what mends it."""
+    """Say on one line what is wrong and what fixes it."""
     _errors.print("[red]error:[/] ", end="")
-    _errors.print(f"{error.problem}. Mend: {error.mend.rstrip('.')}", markup=False)
+    _errors.print(f"{error.problem}. Fix: {error.fix.rstrip('.')}", markup=False)
 
 
 def note(text: str) -> None:

@@ -90,8 +90,8 @@ def read_utterances(path: Path, source: str) -> Iterator[Dialogue]:
                 found = check_dialogue(Dialogue(f"{source}-{number}", source, [turn]))
             except (ValueError, KeyError, TypeError, AttributeError, TurnloomError) as error:
                 reason = error.problem if isinstance(error, TurnloomError) else f"no utterance ({error!r})"
-                mend = "each line is a JSON object with 'text' and perhaps 'slots', a tag for each word"
-                raise TurnloomError(f"{path}, line {number}: {reason}", mend) from error
+                fix = "each line is a JSON object with 'text' and perhaps 'slots', a tag for each word"
+                raise TurnloomError(f"{path}, line {number}: {reason}", fix) from error
             yield found
 
 

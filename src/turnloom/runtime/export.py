@@ -218,7 +218,7 @@ def _write_graph(graph: nn.Module, spec: ExportSpec, path: Path) -> None:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Exporters talk of their own workings, which a user cannot mend."""
+    """Exporters talk of their own workings, which a user cannot fix."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:

@@ -86,7 +86,7 @@ def _load(service: Service) -> None:
     try:
         service.load()
     except TurnloomError as error:
-        _log.error("not started", extra={"problem": error.problem, "mend": error.mend})
+        _log.error("not started", extra={"problem": error.problem, "fix": error.fix})
         raise
 
 

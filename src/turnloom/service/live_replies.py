@@ -85,7 +85,7 @@ class LiveReplies:
         try:
             return self._open()
         except TurnloomError as error:  # Its vectors are another model's now: a reload brings both.
-            _log.error("replies not reopened", extra={"problem": error.problem, "mend": error.mend})
+            _log.error("replies not reopened", extra={"problem": error.problem, "fix": error.fix})
             return self._index
 
     def suggest(

@@ -150,7 +150,7 @@ class Service:
             self.reload()
             _log.info("reloaded")
         except TurnloomError as error:
-            _log.error("not reloaded", extra={"problem": error.problem, "mend": error.mend})
+            _log.error("not reloaded", extra={"problem": error.problem, "fix": error.fix})
 
     def close(self) -> None:
         """End everything."""

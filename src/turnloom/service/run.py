@@ -48,7 +48,7 @@ def check_folders(config: ServiceConfig) -> None:
     for name, part in named.items():
         folder = getattr(part, "path", getattr(part, "folder", None))
         if folder is not None and not folder.is_dir():
-            raise TurnloomError(f"{name}: there is no folder {folder}", "mend its path in the configuration")
+            raise TurnloomError(f"{name}: there is no folder {folder}", "fix its path in the configuration")
 
 
 def serve(path: Path, on_start: Callable[[ServiceConfig], None] = lambda _: None) -> None:
@@ -116,8 +116,8 @@ def _bound(host: str, port: int, *, shared: bool = SPREADS) -> socket.socket:
         found.bind((host, port))
     except OSError as error:
         found.close()
-        mend = "choose another one in the configuration, or end what uses it"
-        raise TurnloomError(f"{host}:{port} cannot be served on ({error.strerror})", mend) from error
+        fix = "choose another one in the configuration, or end what uses it"
+        raise TurnloomError(f"{host}:{port} cannot be served on ({error.strerror})", fix) from error
     return found
 
 

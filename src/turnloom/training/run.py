@@ -123,7 +123,7 @@ def _claim(recipe: Recipe, work: Path, resume: bool) -> None:
 
 
 def _release(work: Path) -> None:
-    """Give the folder free if nothing was learned in it yet, so that the mended command may have it."""
+    """Give the folder free if nothing was learned in it yet, so that the fixed command may have it."""
     if is_first_process() and not any(work.glob("stage-*/checkpoint-*")) and not any(work.glob("stage-*/finished*")):
         (work / "recipe.yaml").unlink(missing_ok=True)
 

@@ -65,10 +65,10 @@ def read_view_manifest(folder: str | Path) -> ViewManifest:
         TurnloomError: If the folder holds no whole view.
     """
     path = Path(folder) / MANIFEST
-    mend = "build it with turnloom.views.build_view"
+    fix = "build it with turnloom.views.build_view"
     if not path.exists():
-        raise TurnloomError(f"{folder} holds no whole view (it has no {MANIFEST})", mend)
+        raise TurnloomError(f"{folder} holds no whole view (it has no {MANIFEST})", fix)
     try:
         return ViewManifest.model_validate_json(path.read_text(encoding="utf-8"))
     except ValidationError as error:
-        raise TurnloomError(f"{path} is not a view's manifest ({error.errors()[0]['msg']})", mend) from error
+        raise TurnloomError(f"{path} is not a view's manifest ({error.errors()[0]['msg']})", fix) from error

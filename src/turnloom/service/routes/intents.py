@@ -99,4 +99,4 @@ def _refuse(error: TurnloomError) -> NoReturn:
     """What the intents say of a wrong change holds names of intents and rules, no paths."""
     missing = error.problem.startswith("there is no intent")
     status, code = (404, "no_such_intent") if missing else (409, "impossible_change")
-    raise RefusedError(status, code, f"{error.problem}: {error.mend}.") from error
+    raise RefusedError(status, code, f"{error.problem}: {error.fix}.") from error

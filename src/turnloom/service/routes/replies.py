@@ -56,7 +56,7 @@ async def suggest(asked: SuggestRequest, request: Request, using: Using) -> Resp
     try:
         version, found = await in_thread(replies.suggest, asked.context, asked.k, asked.mode, _condition(asked))
     except TurnloomError as error:
-        raise RefusedError(422, "no_such_search", f"{error.problem}: {error.mend}.") from error
+        raise RefusedError(422, "no_such_search", f"{error.problem}: {error.fix}.") from error
     return json_answer({"version": version, "replies": [_shown(suggestion) for suggestion in found]})
 
 
