@@ -160,7 +160,7 @@ MISTAKES = [
     Mistake(
         "no right to write",
         "convert chats.csv --out locked/{out}",
-        "cannot be written (Permission denied). Fix: choose another --out",
+        "cannot be written (Permission denied). Fix: choose another folder",
         as_nobody=True,
     ),
     Mistake("no right to read", "convert secret.csv --out open/{out}", "secret.csv cannot be read", as_nobody=True),

@@ -96,6 +96,8 @@ def test_strict_fails_and_leaves_no_table(tmp_path: Path) -> None:
         convert(find_logs([str(tmp_path / "log.jsonl")]), tmp_path / "out", strict=True)
     with pytest.raises(TurnloomError, match="holds no whole table"):
         read_table(tmp_path / "out")
+    assert "broken" in (tmp_path / "out" / "rejected.jsonl").read_text()
+    convert(find_logs([str(tmp_path / "log.jsonl")]), tmp_path / "out")
 
 
 def test_a_table_is_not_overwritten_unasked(tmp_path: Path) -> None:
@@ -115,6 +117,24 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("do not lose me")
     with pytest.raises(TurnloomError, match="empty folder"):
         TableWriter(tmp_path)
+
+
+def test_the_users_own_parquet_files_are_never_deleted(tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_bytes(log_lines(0))
+    logs = find_logs([str(tmp_path / "log.jsonl")])
+    mine = tmp_path / "out" / "chats.parquet"
+    mine.parent.mkdir()
+    mine.write_bytes(b"mine")
+    with pytest.raises(TurnloomError, match=r"holds files that are not a table's \(chats\.parquet\)"):
+        convert(logs, tmp_path / "out")
+    assert mine.read_bytes() == b"mine"
+    mine.unlink()
+    convert(logs, tmp_path / "out")
+    mine.write_bytes(b"mine")
+    with pytest.raises(TurnloomError, match=r"\(chats\.parquet\)"):
+        convert(logs, tmp_path / "out", overwrite=True)
+    assert mine.read_bytes() == b"mine"
+    assert read_table(tmp_path / "out").count_rows() == 1
 
 
 def test_a_manifest_of_another_version_is_refused(tmp_path: Path) -> None:

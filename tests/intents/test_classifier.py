@@ -81,7 +81,8 @@ def test_a_saved_classifier_answers_alike(method: Any, tmp_path: Path) -> None:
     for each in (classifier, again):
         each.partial_fit(*messages(["new"], 4))
     assert again.answer(texts) == classifier.answer(texts)
-    assert sorted(path.name for path in (tmp_path / "saved").iterdir()) == ["intents.json", "intents.safetensors"]
+    held = sorted(path.name for path in (tmp_path / "saved").iterdir())
+    assert held == [".files.json", "intents.json", "intents.safetensors"]
 
 
 def test_another_models_vectors_are_refused(classifier: IntentClassifier, tmp_path: Path) -> None:
@@ -114,7 +115,7 @@ def test_damaged_folders_say_so(classifier: IntentClassifier, tmp_path: Path, da
 
 def test_a_folder_with_something_else_is_not_overwritten(classifier: IntentClassifier, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(TurnloomError, match="holds something else"):
+    with pytest.raises(TurnloomError, match="holds files that are not a classifier's"):
         classifier.save(tmp_path)
     assert (tmp_path / "notes.txt").read_text() == "mine"
     classifier.save(tmp_path / "saved")

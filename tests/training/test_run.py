@@ -197,6 +197,10 @@ def test_mistakes_are_said(table: Path, start: Path, tmp_path: Path) -> None:
         train(recipe("dse", start), [table], tmp_path / "b")
     with pytest.raises(TurnloomError, match="is another recipe"):
         train(recipe("dse-heads", start), [table], tmp_path / "b", resume=True)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "README.md").write_text("mine")
+    with pytest.raises(TurnloomError, match=r"holds files that are not a model's \(README\.md\)"):
+        train(recipe("dse", start), [table], tmp_path / "mine")
     with pytest.raises(TurnloomError, match="matching_guided takes a batch as a whole"):
         train(recipe("dialoguecse", start, **{"stages.0.mini_batch_size": "8"}), [table], tmp_path / "c")
     with pytest.raises(TurnloomError, match="keep_heads needs the head 'context-reply'"):

@@ -185,7 +185,7 @@ def test_a_view_is_built_once_and_half_a_view_again(table: Path, tmp_path: Path)
     load_view(out, "window-1")
     second = build(Consecutive(), seed=1)
     assert second.fingerprint != first.fingerprint
-    assert {path.name for path in out.iterdir()} == {"manifest.json", "part-00000.parquet"}
+    assert {path.name for path in out.iterdir()} == {".files.json", "manifest.json", "part-00000.parquet"}
     others = [
         build(Consecutive(), **settings).fingerprint for settings in ({"limit": 5}, {"source_weights": {"inn": 2}})
     ]
@@ -197,6 +197,11 @@ def test_other_peoples_files_are_left_alone(table: Path, tmp_path: Path) -> None
     (tmp_path / "out" / "thesis" / "final.doc").touch()
     with pytest.raises(TurnloomError, match="not a view's"):
         build_view(table, tmp_path / "out", Consecutive())
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "chats.parquet").write_bytes(b"mine")
+    with pytest.raises(TurnloomError, match=r"not a view's \(chats\.parquet\)"):
+        build_view(table, tmp_path / "mine", Consecutive())
+    assert (tmp_path / "mine" / "chats.parquet").read_bytes() == b"mine"
     with pytest.raises(TurnloomError, match="no source in to weight"):
         build_view(table, tmp_path / "view", Consecutive(), source_weights={"in": 2})
     with pytest.raises(TurnloomError, match="weights from 0"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -11,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from turnloom.files import replacing
 from turnloom.runtime.encoder import Context, Encoder, Scorer, Vectors
 
 __all__ = ["CachedEncoder", "Floats", "read_vectors"]
@@ -54,10 +54,9 @@ class _Store:
         # Another run of the same model may keep its vectors here at the same time.
         while (path := self._folder / f"{self._files:06}.npz").exists():
             self._files += 1
-        temporary = path.with_suffix(f".{os.getpid()}")
-        with temporary.open("wb") as file:
-            np.savez(file, keys=np.frombuffer(b"".join(keys), np.uint8).reshape(-1, _KEY_BYTES), vectors=vectors)
-        temporary.rename(path)
+        packed = np.frombuffer(b"".join(keys), np.uint8).reshape(-1, _KEY_BYTES)
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            np.savez(file, keys=packed, vectors=vectors)
         self._files += 1
 
     def rows(self, texts: Sequence[str]) -> Vectors:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 import turnloom
 from turnloom.benchmarks.task import TaskInfo
 from turnloom.errors import TurnloomError
+from turnloom.files import write_whole
 
 __all__ = ["RunResult", "TaskResult", "read_results", "read_runs"]
 
@@ -81,9 +82,7 @@ class RunResult(BaseModel):
     def save(self, folder: Path) -> None:
         """Write the results so that a killed run leaves the last whole file."""
         folder.mkdir(parents=True, exist_ok=True)
-        temporary = folder / f".{FILE}"
-        temporary.write_text(json.dumps(self.model_dump(), indent=1) + "\n", encoding="utf-8")
-        temporary.rename(folder / FILE)
+        write_whole(folder / FILE, json.dumps(self.model_dump(), indent=1) + "\n")
 
 
 def read_results(folder: Path) -> RunResult | None:

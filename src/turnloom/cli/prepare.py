@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,13 +23,16 @@ def _source(logs: list[str], out: Path, split: str, mapping: str | None) -> Path
 
     from turnloom.corpus import read_manifest
     from turnloom.corpus.stages import Workspace
+    from turnloom.corpus.table import WORK
+    from turnloom.files import refuse_other_files
 
     if (table := table_among(logs)) is not None:
         read_manifest(table)  # Says so if the table is not whole.
         return table
     files = find_inputs(logs, split, None, None, mapping, None)
     states = [(file, Path(file.path).stat().st_mtime_ns if Path(file.path).exists() else 0) for file in files]
-    work = Workspace(out / ".work" / "convert", hashlib.sha256(repr(states).encode()).hexdigest())
+    refuse_other_files(out, "a table", beside=[WORK])  # Before minutes of reading.
+    work = Workspace(out / WORK / "convert", hashlib.sha256(repr(states).encode()).hexdigest())
     return work.step("table", lambda folder: convert_with_progress(files, folder))
 
 
@@ -103,6 +105,8 @@ def prepare(
     """
     from turnloom.corpus.engine import use_runner
     from turnloom.corpus.prepare import prepare as run
+    from turnloom.corpus.stages import remove_workspace
+    from turnloom.corpus.table import WORK
 
     options = _options(min_turns, merge, near, threshold, bands, rows, scrub, names, hold_out)
     use_runner(runner)
@@ -116,7 +120,7 @@ def prepare(
             overwrite=overwrite,
             on_step=lambda step: status.update(f"{step} …"),
         )
-    shutil.rmtree(out / ".work", ignore_errors=True)  # What logs were converted to on the way is not scrubbed.
+    remove_workspace(out / WORK / "convert")  # What logs were converted to on the way is not scrubbed.
     if not done:
         console.print("Nothing to do: this table was prepared from the same input with the same options.")
     _summary(manifest, out)

@@ -24,6 +24,8 @@ from turnloom.errors import TurnloomError
 
 __all__ = ["Conversion", "convert", "find_logs", "list_files"]
 
+REJECTED = "rejected.jsonl"
+
 
 @dataclass(frozen=True)
 class Conversion:
@@ -128,17 +130,16 @@ def _has_scattered(pieces: Any) -> bool:
     return bool(distinct < pieces.count_rows())
 
 
-def _write_rejected(side_folder: Path, out: Path) -> Path | None:
-    target = out / "rejected.jsonl"
+def _write_rejected(side_folder: Path, out: Path) -> bool:
+    """Gather what each task has rejected; whether there was anything."""
     parts = sorted(side_folder.glob("*.rejected.jsonl"))
-    target.unlink(missing_ok=True)
     if not parts:
-        return None
-    with target.open("wb") as file:
+        return False
+    with (out / REJECTED).open("wb") as file:
         for part in parts:
             with part.open("rb") as content:
                 shutil.copyfileobj(content, file)
-    return target
+    return True
 
 
 def convert(
@@ -176,12 +177,12 @@ def convert(
         table = _sort_turns(_join_pieces(pieces) if _has_scattered(pieces) else pieces)
     writer.write(table)
     files = read_counts(side_folder)
-    rejected_path = _write_rejected(side_folder, writer.folder)
+    rejected_path = writer.folder / REJECTED if _write_rejected(side_folder, writer.new) else None
     rejected = sum(file.rejected for file in files)
     if strict and rejected:
         raise TurnloomError(
             f"{rejected:,} records were rejected, and --strict allows none",
-            f"see {rejected_path} for lines and reasons",
+            f"see {writer.publish(REJECTED)} for lines and reasons",
         )
     counts = {
         "sources": count_by_source(writer.staged()),

@@ -22,6 +22,7 @@ from turnloom.corpus.logfile import Parsed, Rejection
 from turnloom.corpus.readers import READERS, ReadOptions
 from turnloom.corpus.schema import Dialogue
 from turnloom.errors import TurnloomError
+from turnloom.files import replacing
 
 __all__ = ["FetchPlan", "fetch", "fetch_plan"]
 
@@ -143,14 +144,17 @@ _CONVERTERS: dict[str, Callable[[Path], Rows]] = {
 
 
 def _write(rows: Iterator[dict[str, Any]], path: Path) -> int:
-    temporary = path.with_suffix(".part")
     count = 0
-    # mtime 0: the same rows give the same bytes.
-    with gzip.GzipFile(temporary, "wb", mtime=0) as packed, io.TextIOWrapper(packed, encoding="utf-8") as file:
+    # mtime 0 and no name: the same rows give the same bytes.
+    with (
+        replacing(path) as temporary,
+        temporary.open("wb") as raw,
+        gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,
+        io.TextIOWrapper(packed, encoding="utf-8") as file,
+    ):
         for row in rows:
             file.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
             count += 1
-    temporary.rename(path)
     return count
 
 

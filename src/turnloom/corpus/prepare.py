@@ -30,7 +30,7 @@ from turnloom.corpus.holdout import HoldOut, load_hold_out
 from turnloom.corpus.privacy import personal_counts, scrubbed
 from turnloom.corpus.schema import ARROW_SCHEMA, SCHEMA_VERSION
 from turnloom.corpus.stages import Workspace
-from turnloom.corpus.table import MANIFEST, Manifest, TableWriter, read_manifest, read_table
+from turnloom.corpus.table import MANIFEST, WORK, Manifest, TableWriter, read_manifest, read_table
 
 __all__ = ["PrepareOptions", "prepare"]
 
@@ -197,7 +197,7 @@ def _prepare(
     if (out / MANIFEST).exists() and read_manifest(out).counts.get("job") == job_id:
         return read_manifest(out), False
     writer = TableWriter(out, overwrite=overwrite)
-    work = Workspace(out / ".work" / "prepare", job_id)
+    work = Workspace(out / WORK / "prepare", job_id)
     job = _Job(source, options, work)
     on_step("cleaning and hashing")
     keys = job.keys()
@@ -210,9 +210,7 @@ def _prepare(
     writer.write(job.table(copies, twins))
     on_step("counting responses")
     written = writer.staged()
-    frequencies = writer.partial / "frequencies"
-    _save(response_frequencies(written), frequencies)
-    writer.add_folder(frequencies)
+    _save(response_frequencies(written), writer.new / "frequencies")
     personal = personal_counts(written) if options.scrub else {}
     counts = {"job": job_id, "options": options.model_dump(mode="json"), "steps": job.counts}
     manifest = writer.finish(command, {**counts, "contamination": contamination, "personal_data": personal})

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["Workspace"]
+__all__ = ["Workspace", "remove_workspace"]
 
 
 class Workspace:
@@ -40,4 +41,11 @@ class Workspace:
 
     def remove(self) -> None:
         """Remove all intermediate results."""
-        shutil.rmtree(self.folder)
+        remove_workspace(self.folder)
+
+
+def remove_workspace(folder: Path) -> None:
+    """Remove a workspace, and the folder of workspaces if it was the last."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):  # Others are still there, or none was.
+        folder.parent.rmdir()

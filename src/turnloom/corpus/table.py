@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import platform
-import shutil
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,13 @@ from turnloom.corpus.engine import daft, frugally
 from turnloom.corpus.fingerprint import content_hash, with_row_keys
 from turnloom.corpus.schema import ARROW_SCHEMA, SCHEMA_VERSION
 from turnloom.errors import TurnloomError
+from turnloom.files import WholeFolder
 
 __all__ = ["Manifest", "TableWriter", "count_by_source", "engine_versions", "read_manifest", "read_table"]
 
 MANIFEST = "manifest.json"
-_PARTIAL = ".partial"
-ACCOMPANYING = ("frequencies", ".work")
-"""Folders that commands may keep beside a table's files."""
+WORK = ".work"
+"""The folder beside a table's files in which a command keeps what it has done so far."""
 
 
 def engine_versions() -> dict[str, str]:
@@ -93,7 +92,7 @@ def read_table(folder: str | Path) -> Any:
         ``read_table("runs/corpus").count_rows()``
     """
     read_manifest(folder)
-    return daft().read_parquet(f"{folder}/*.parquet").select(*ARROW_SCHEMA.names)
+    return daft().read_parquet(f"{folder}/part-*.parquet").select(*ARROW_SCHEMA.names)
 
 
 def count_by_source(table: Any) -> dict[str, dict[str, int]]:
@@ -108,31 +107,24 @@ def count_by_source(table: Any) -> dict[str, dict[str, int]]:
 class TableWriter:
     """Writes a table so that it is either whole or not there.
 
-    Files go to a folder beside the final place and are moved when all are written; the manifest comes last. A run that
-    is killed leaves no manifest, and the next one starts from a clean folder.
+    A run that is killed leaves no manifest, and the next one starts again.
 
     Args:
         folder: Where the table shall be.
         overwrite: Replace a table that is there; otherwise it is an error.
+
+    Attributes:
+        folder: Where the table will be.
+        partial: A scratch folder that is removed at the end.
+        new: Files and folders put here stand beside the table when it is finished.
     """
 
     def __init__(self, folder: str | Path, *, overwrite: bool = False) -> None:
         self.folder = Path(folder)
-        self.partial = self.folder / _PARTIAL
-        self._folders: list[Path] = []
         if (self.folder / MANIFEST).exists() and not overwrite:
             raise TurnloomError(f"{folder} holds a table already", "choose another --out, or add --overwrite")
-        if self.folder.exists() and not (self.folder / MANIFEST).exists() and self._foreign_files():
-            raise TurnloomError(f"{folder} holds files that are not a table's", "choose an empty folder for --out")
-        try:
-            shutil.rmtree(self.partial, ignore_errors=True)
-            self.partial.mkdir(parents=True)
-        except OSError as error:
-            raise TurnloomError(f"{folder} cannot be written ({error.strerror})", "choose another --out") from error
-
-    def _foreign_files(self) -> bool:
-        own = {_PARTIAL, "rejected.jsonl", *ACCOMPANYING}
-        return any(path.name not in own and path.suffix != ".parquet" for path in self.folder.iterdir())
+        self._whole = WholeFolder(self.folder, MANIFEST, "a table", beside=[WORK])
+        self.partial, self.new = self._whole.partial, self._whole.new
 
     def write(self, table: Any) -> None:
         """Write a Daft DataFrame of dialogues into the partial folder."""
@@ -147,9 +139,9 @@ class TableWriter:
         files = sorted(str(path) for path in (self.partial / "table").glob("*.parquet"))
         return daft().read_parquet(files) if files else with_row_keys(daft().from_arrow(ARROW_SCHEMA.empty_table()))
 
-    def add_folder(self, folder: Path) -> None:
-        """Move a folder of accompanying files into the table's folder when the table is finished."""
-        self._folders.append(folder)
+    def publish(self, name: str) -> Path:
+        """Move a file from `new` into the folder now, whether or not the table will be finished."""
+        return self._whole.publish(name)
 
     def finish(self, command: str, counts: dict[str, Any]) -> Manifest:
         """Move the files into place and write the manifest."""
@@ -158,16 +150,8 @@ class TableWriter:
         manifest = Manifest(
             dialogues=len(keys), turns=turns or 0, content_hash=content_hash(keys), command=command, counts=counts
         )
-        (self.folder / MANIFEST).unlink(missing_ok=True)
-        for old in self.folder.glob("*.parquet"):
-            old.unlink()
         for number, path in enumerate(sorted((self.partial / "table").glob("*.parquet"))):
-            path.rename(self.folder / f"part-{number:05}.parquet")
-        for folder in self._folders:
-            shutil.rmtree(self.folder / folder.name, ignore_errors=True)
-            folder.rename(self.folder / folder.name)
-        shutil.rmtree(self.partial)
-        temporary = self.folder / f".{MANIFEST}"
-        temporary.write_text(json.dumps(manifest.model_dump(), indent=2) + "\n", encoding="utf-8")
-        temporary.rename(self.folder / MANIFEST)
+            path.rename(self.new / f"part-{number:05}.parquet")
+        (self.new / MANIFEST).write_text(json.dumps(manifest.model_dump(), indent=2) + "\n", encoding="utf-8")
+        self._whole.commit()
         return manifest

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from turnloom import __version__
 from turnloom.errors import TurnloomError
+from turnloom.files import WholeFolder
 from turnloom.intents.calibration import Calibration
 from turnloom.intents.choose import Choice
 from turnloom.intents.examples import Examples
@@ -95,21 +95,11 @@ def write_fitted(fitted: Fitted, folder: Path, encoder: Encoder, model: str | Pa
     for name, messages in (("held_out", fitted.held_out), ("out_of_scope", fitted.outside)):
         if messages.messages:
             numbers[name] = messages.vectors
-    folder = folder.resolve()
-    if folder.exists() and not (folder / JSON).is_file() and (not folder.is_dir() or any(folder.iterdir())):
-        raise TurnloomError(f"{folder} holds something else", "choose another folder for the classifier")
-    partial = folder.with_name(f".{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
+    whole = WholeFolder(folder, JSON, "a classifier")
     text = _described(fitted, encoder, model).model_dump_json(indent=1)
-    (partial / JSON).write_text(text + "\n", encoding="utf-8")
-    save_file({name: np.ascontiguousarray(values) for name, values in numbers.items()}, partial / NUMBERS)
-    old = folder.with_name(f".{folder.name}.old")
-    shutil.rmtree(old, ignore_errors=True)
-    if folder.exists():
-        folder.rename(old)
-    partial.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
+    (whole.new / JSON).write_text(text + "\n", encoding="utf-8")
+    save_file({name: np.ascontiguousarray(values) for name, values in numbers.items()}, whole.new / NUMBERS)
+    whole.commit()
 
 
 def _read(folder: Path) -> tuple[Saved, dict[str, Any]]:

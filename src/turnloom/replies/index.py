@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from turnloom.corpus.table import read_manifest
 from turnloom.errors import TurnloomError
+from turnloom.files import refuse_other_files
 from turnloom.replies.finish import prune_versions
 from turnloom.replies.keys import reply_keys
 from turnloom.replies.manifest import LOCK, MANIFEST, IndexManifest, IndexVersion, read_index_manifest, sole_writer
@@ -108,7 +109,7 @@ class ReplyIndex:
             read_manifest(table)  # Says what is wrong with it before anything is written.
         with sole_writer(path):
             if not (path / MANIFEST).exists():
-                _refuse_other_files(path)
+                refuse_other_files(path, "an index", beside=[LOCK])
                 IndexManifest(options=options).write(path / MANIFEST)
             manifest = read_index_manifest(path)
             if manifest.options != options:
@@ -321,8 +322,3 @@ def _check_question(context: Context, k: int) -> None:
         raise TurnloomError("a context is a list of turns, not one text", "put the message into a list")
     if not context or k < 1:
         raise TurnloomError("a search needs a turn of context and a k from 1", "give the last message at least")
-
-
-def _refuse_other_files(folder: Path) -> None:
-    if any(path.name != LOCK for path in folder.iterdir()):
-        raise TurnloomError(f"{folder} holds files that are not an index's", "choose an empty folder")

@@ -8,7 +8,6 @@ killed run leaves behind besides the commits themselves.
 from __future__ import annotations
 
 import fcntl
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
@@ -19,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from turnloom.corpus.table import engine_versions
 from turnloom.errors import TurnloomError
+from turnloom.files import write_whole
 from turnloom.replies.ann import AnnPlan
 from turnloom.replies.keys import key_check
 from turnloom.replies.occurrences import ReplyOptions
@@ -34,12 +34,7 @@ class _Saved(BaseModel):
 
     def write(self, path: Path) -> None:
         """Replace the file as a whole."""
-        temporary = path.with_name(f".{path.name}")
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(self.model_dump_json(indent=1) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.rename(path)
+        write_whole(path, self.model_dump_json(indent=1) + "\n")
 
 
 class TableVersion(_Saved):

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from turnloom.errors import TurnloomError
+from turnloom.files import WholeFolder, refuse_other_files
 from turnloom.runtime.context_format import FILE as CONTEXT
 from turnloom.runtime.encoder import SentenceTransformerEncoder, load_encoder
-from turnloom.runtime.fingerprint import folder_fingerprint
+from turnloom.runtime.fingerprint import NOT_THE_MODEL, folder_fingerprint
 from turnloom.runtime.onnx_backend import GRAPH, SPEC, ExportSpec
 from turnloom.runtime.protocols import Encoder, Scorer
 from turnloom.runtime.quantization import calibration_batches, calibration_texts, quantize, smooth
@@ -45,31 +46,26 @@ def export_model(
         TurnloomError: If the extra is missing, the folder holds no such model, or the new one holds other files.
     """
     _check_extra()
-    if out.exists() and any(out.iterdir()) and not (out / SPEC).exists():
-        raise TurnloomError(f"{out} holds files that are not an export's", "choose an empty folder")
+    refuse_other_files(out, "an export", beside=NOT_THE_MODEL)  # Before minutes of work.
     if (folder / SPEC).exists():
         raise TurnloomError(f"{folder} is an export already", "export the model that it was made of")
     spec, graph, tokenizer = _scorer(folder) if is_cross_encoder(folder) else _encoder(folder)
     spec = spec.model_copy(update={"precision": "int8" if int8 else "fp32"})
-    partial = out / ".partial"
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
+    whole = WholeFolder(out, SPEC, "an export", beside=NOT_THE_MODEL)
     if int8:
         texts = calibration or calibration_texts()
         batches = calibration_batches(tokenizer, spec.inputs, spec.max_length, texts, pairs=spec.kind == "scorer")
         smooth(graph, batches)
-        _write_graph(graph, spec, partial / GRAPH)
+        _write_graph(graph, spec, whole.new / GRAPH)
         with _quietly():
-            quantize(partial / GRAPH, batches)
+            quantize(whole.new / GRAPH, batches)
     else:
-        _write_graph(graph, spec, partial / GRAPH)
-    tokenizer.save_pretrained(str(partial))
+        _write_graph(graph, spec, whole.new / GRAPH)
+    tokenizer.save_pretrained(str(whole.new))
     if (folder / CONTEXT).exists():
-        shutil.copyfile(folder / CONTEXT, partial / CONTEXT)
-    (partial / SPEC).write_text(spec.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    for new in sorted(partial.iterdir()):
-        new.replace(out / new.name)
-    partial.rmdir()
+        shutil.copyfile(folder / CONTEXT, whole.new / CONTEXT)
+    (whole.new / SPEC).write_text(spec.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    whole.commit()
     return spec
 
 

@@ -6,10 +6,12 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-__all__ = ["folder_fingerprint", "weights_fingerprint"]
+from turnloom.files import LISTING
 
-NOT_THE_MODEL = ("training", "report.json", "measured")
-"""How it was made, and what was found of it: that does not change what it is."""
+__all__ = ["NOT_THE_MODEL", "folder_fingerprint", "weights_fingerprint"]
+
+NOT_THE_MODEL = ("training", "report.json", "measured", LISTING)
+"""How it was made, what was measured, and which files it has: that does not change what it is."""
 
 
 def folder_fingerprint(folder: Path) -> str:

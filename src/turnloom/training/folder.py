@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
+from turnloom.files import WholeFolder
 from turnloom.runtime.context_format import FILE, ContextFormat
 
 __all__ = ["add_older_keys", "save_model"]
 
+CONFIG = "config.json"
+"""Every model's folder has it, and none can be loaded without."""
 _POOLINGS = ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken")
 _OLDER_NAMES = {
     "cls": "cls_token",
@@ -49,23 +51,18 @@ def save_model(
 
     Args:
         model: The SentenceTransformer or CrossEncoder.
-        folder: Where it goes; files of an older model in it are replaced.
+        folder: Where it goes; an older model that was saved there is replaced, other files stay.
         max_length: How many tokens it reads.
         context: How contexts become text.
         card: The text of its README.md.
         older_keys: Whether to write what servers of embeddings look for, see `add_older_keys`.
     """
-    partial = folder / ".partial"
-    shutil.rmtree(partial, ignore_errors=True)
+    # What somebody put beside a run while it went on is no reason to lose the model: `train` has looked before.
+    whole = WholeFolder(folder, CONFIG, "a model", keep_others=True)
     model.max_seq_length = max_length
-    model.save_pretrained(str(partial), create_model_card=False)
+    model.save_pretrained(str(whole.new), create_model_card=False)
     if older_keys:
-        add_older_keys(partial, max_length)
-    (partial / FILE).write_text(context.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    (partial / "README.md").write_text(card, encoding="utf-8")
-    for new in partial.iterdir():
-        old = folder / new.name
-        if old.is_dir():
-            shutil.rmtree(old)
-        new.replace(old)
-    partial.rmdir()
+        add_older_keys(whole.new, max_length)
+    (whole.new / FILE).write_text(context.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    (whole.new / "README.md").write_text(card, encoding="utf-8")
+    whole.commit()

@@ -13,7 +13,9 @@ import yaml
 
 from turnloom.corpus.table import read_manifest
 from turnloom.errors import TurnloomError
+from turnloom.files import refuse_other_files, write_whole
 from turnloom.runtime.context_format import read_context_format
+from turnloom.runtime.fingerprint import NOT_THE_MODEL
 from turnloom.runtime.installed import model_folder
 from turnloom.training.distributed import first_process_first, is_first_process
 from turnloom.training.recipe import Recipe
@@ -118,8 +120,9 @@ def _claim(recipe: Recipe, work: Path, resume: bool) -> None:
             raise TurnloomError(f"{work.parent} holds a run already", "go on with --resume, or choose another --out")
         if path.read_text(encoding="utf-8") != settings:
             raise TurnloomError(f"{path} is another recipe", "resume with the one the run began with")
+    refuse_other_files(work.parent, "a model", beside=NOT_THE_MODEL)
     work.mkdir(parents=True, exist_ok=True)
-    path.write_text(settings, encoding="utf-8")
+    write_whole(path, settings)
 
 
 def _release(work: Path) -> None:
@@ -153,7 +156,7 @@ def _finish(recipe: Recipe, model: Any, losses: dict[str, Any], reads: int, cont
     )
     save_model(model, result.folder, max_length=reads, context=context, card=card, older_keys=not recipe.reranks)
     summary = {**seen, "bf16": result.bf16, "rows": result.rows, "curve": result.curve}
-    (result.folder / WORK / "result.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    write_whole(result.folder / WORK / "result.json", json.dumps(summary, indent=1) + "\n")
     for number in range(len(recipe.stages)):
         for checkpoint in (result.folder / WORK / f"stage-{number}").glob("checkpoint-*"):
             shutil.rmtree(checkpoint)

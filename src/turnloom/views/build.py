@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from turnloom.corpus.frequency import repeated_responses, response_frequencies
 from turnloom.corpus.logfile import stem
 from turnloom.corpus.table import MANIFEST, read_manifest, read_table
 from turnloom.errors import TurnloomError
+from turnloom.files import WholeFolder
 from turnloom.plugins import find_plugin
 from turnloom.views.labelled_pairs import LabelledPairs, pair_rows
 from turnloom.views.manifest import VIEW_VERSION, ViewManifest, read_view_manifest
@@ -30,7 +30,6 @@ from turnloom.views.view import View
 
 __all__ = ["build_view"]
 
-_PARTIAL = ".partial"
 CACHE = ".arrow"
 """Where `load_view` keeps its memory-mapped copy."""
 
@@ -152,41 +151,6 @@ def _planned(inputs: list[Path], view: View, seed: int, weights: dict[str, float
     return ViewManifest(fingerprint=fingerprint, columns=list(view.columns), tokens=view.tokens, rows={}, **job)
 
 
-def _fresh_folder(out: Path) -> Path:
-    """A clean folder to work in, beside what may be an older view."""
-    own = {_PARTIAL, CACHE, MANIFEST, f".{MANIFEST}"}
-    if out.exists() and not (out / MANIFEST).exists():
-        for path in out.iterdir():
-            if path.name not in own and path.suffix != ".parquet" and not _is_group(path):
-                raise TurnloomError(f"{out} holds files that are not a view's", "choose an empty folder")
-    try:
-        shutil.rmtree(out / _PARTIAL, ignore_errors=True)
-        (out / _PARTIAL).mkdir(parents=True)
-    except OSError as error:
-        raise TurnloomError(f"{out} cannot be written ({error.strerror})", "choose another folder") from error
-    return out / _PARTIAL
-
-
-def _is_group(path: Path) -> bool:
-    return path.is_dir() and all(file.suffix == ".parquet" or file.name == CACHE for file in path.iterdir())
-
-
-def _move_into_place(partial: Path, out: Path, manifest: ViewManifest) -> None:
-    """The new files for the old ones; the manifest goes first and comes last."""
-    (out / MANIFEST).unlink(missing_ok=True)
-    for old in out.iterdir():
-        if old.suffix == ".parquet":
-            old.unlink()
-        elif old.is_dir() and old != partial and (_is_group(old) or old.name == CACHE):
-            shutil.rmtree(old)
-    for new in sorted((partial / "view").iterdir()):
-        new.rename(out / new.name)
-    shutil.rmtree(partial)
-    temporary = out / f".{MANIFEST}"
-    temporary.write_text(json.dumps(manifest.model_dump(), indent=2) + "\n", encoding="utf-8")
-    temporary.rename(out / MANIFEST)
-
-
 def build_view(
     table: Path | Sequence[Path],
     out: Path,
@@ -222,8 +186,8 @@ def build_view(
     manifest = _planned(inputs, options, seed, weights, limit)
     if (out / MANIFEST).exists() and read_view_manifest(out).fingerprint == manifest.fingerprint:
         return read_view_manifest(out)
-    partial = _fresh_folder(out)
-    build = _Build(inputs, partial, seed, weights)
+    whole = WholeFolder(out, MANIFEST, "a view", caches=[CACHE])
+    build = _Build(inputs, whole.partial, seed, weights)
     on_progress("making rows", 0.0)
     with frugally():
         if isinstance(options, Templates):
@@ -234,13 +198,16 @@ def build_view(
             rows = build.labelled_rows(options)
         else:
             rows = build.dialogue_rows(options)
-        rows.write_parquet(str(partial / "buckets"), partition_cols=["bucket"])
-    manifest.rows = _shuffled(build, options, manifest, on_progress)
-    _move_into_place(partial, out, manifest)
+        rows.write_parquet(str(whole.partial / "buckets"), partition_cols=["bucket"])
+    manifest.rows = _shuffled(build, options, manifest, whole.new, on_progress)
+    (whole.new / MANIFEST).write_text(json.dumps(manifest.model_dump(), indent=2) + "\n", encoding="utf-8")
+    whole.commit()
     return manifest
 
 
-def _shuffled(build: _Build, view: View, manifest: ViewManifest, on_progress: Progress) -> dict[str, dict[str, int]]:
+def _shuffled(
+    build: _Build, view: View, manifest: ViewManifest, out: Path, on_progress: Progress
+) -> dict[str, dict[str, int]]:
     """Write every group's shards, and count their rows."""
     done, total = 0, build.buckets * len(view.groups)
 
@@ -253,7 +220,7 @@ def _shuffled(build: _Build, view: View, manifest: ViewManifest, on_progress: Pr
         group: write_shards(
             build.partial / "buckets",
             range(number * build.buckets, (number + 1) * build.buckets),
-            build.partial / "view" / group,
+            out / group,
             manifest.columns,
             one_per_text=view.one_per_text,
             limit=manifest.limit,

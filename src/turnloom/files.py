@@ -1,0 +1,175 @@
+"""Folders that are written whole or not at all, and files that are replaced in one step.
+
+Everything is staged in `.partial` inside the folder and moved into place when all of it is written. One file, the
+marker (a table's `manifest.json`, say), goes first and comes last: a folder with its marker is whole. `.files.json`
+lists what was written. Nothing else is ever deleted, and a folder that holds anything else is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
+
+from turnloom.errors import TurnloomError
+
+__all__ = ["LISTING", "WholeFolder", "listed_files", "refuse_other_files", "replacing", "write_whole"]
+
+LISTING = ".files.json"
+PARTIAL = ".partial"
+_NAMED = 3
+"""How many of a folder's other files an error names."""
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary path to write to; it takes the place of `path` if the block succeeds.
+
+    Example:
+        ``with replacing(folder / "vectors.npy") as temporary: numpy.save(temporary, vectors)``
+    """
+    temporary = path.with_name(f".{os.getpid()}-{path.name}")
+    try:
+        yield temporary
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file so that a reader, or a crash, never sees half of it."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+class WholeFolder:
+    """A folder that is written whole or not at all.
+
+    Put what it shall hold into `new`, then call `commit`. A run that is killed at any point leaves a folder without its
+    marker, and the next one starts again; what an earlier run wrote is replaced, what others put there is not touched.
+
+    Args:
+        folder: Where; it is made if it is not there.
+        marker: The name of the file that makes the folder whole.
+        what: What it holds, for errors: "a table", "an export".
+        beside: Names of files and folders that may stand beside it and stay.
+        caches: Names of folders that are made from the content, and go with it.
+        keep_others: Leave files of others alone instead of refusing the folder.
+
+    Attributes:
+        partial: A scratch folder of this run, removed at the end.
+        new: The folder in it whose content becomes the folder's.
+
+    Raises:
+        TurnloomError: If the folder holds files of others, or cannot be written.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        marker: str,
+        what: str,
+        *,
+        beside: Collection[str] = (),
+        caches: Collection[str] = (),
+        keep_others: bool = False,
+    ) -> None:
+        self.folder, self.marker = folder, marker
+        self.partial = folder / PARTIAL
+        self.new = self.partial / "new"
+        self._caches = caches
+        if not keep_others:
+            refuse_other_files(folder, what, beside={*beside, *caches})
+        try:
+            shutil.rmtree(self.partial, ignore_errors=True)
+            self.new.mkdir(parents=True)
+        except OSError as error:
+            raise TurnloomError(f"{folder} cannot be written ({error.strerror})", "choose another folder") from error
+
+    def publish(self, name: str) -> Path:
+        """Move one staged file into place before the folder is whole; returns where it is."""
+        self._list({*listed_files(self.folder), name})
+        return (self.new / name).replace(self.folder / name)
+
+    def commit(self) -> None:
+        """Replace the folder's old content by the new."""
+        new = {path.relative_to(self.new).as_posix() for path in self.new.rglob("*") if path.is_file()}
+        old = listed_files(self.folder)
+        # Old and new: killed between here and the end, every file in the folder is still known to be ours.
+        self._list(old | new)
+        (self.folder / self.marker).unlink(missing_ok=True)
+        for name in self._caches:
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+        for name in old - new:
+            (self.folder / name).unlink(missing_ok=True)
+            _remove_empty(self.folder, name)
+        for name in sorted(new, key=lambda name: (name == self.marker, name)):
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.new / name).replace(self.folder / name)
+        self._list(new)
+        shutil.rmtree(self.partial)
+
+    def _list(self, names: set[str]) -> None:
+        # Staged in `.partial`: a temporary file left in the folder by a kill would look like somebody else's.
+        staged = self.partial / LISTING
+        write_whole(staged, json.dumps(sorted(names), indent=0) + "\n")
+        staged.replace(self.folder / LISTING)
+
+
+def listed_files(folder: Path) -> set[str]:
+    """The files that were written into a folder by `WholeFolder`, relative to it.
+
+    Raises:
+        TurnloomError: If the list is damaged, or names a file outside the folder.
+    """
+    path = folder / LISTING
+    if not path.exists():
+        return set()
+    try:
+        names = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        names = None
+    if not isinstance(names, list) or not all(isinstance(name, str) and _inside(folder, name) for name in names):
+        raise TurnloomError(f"{path} is damaged", "choose another folder, or remove this one if you don't need it")
+    return set(names)
+
+
+def refuse_other_files(folder: Path, what: str, beside: Collection[str] = ()) -> None:
+    """Refuse a folder that holds files of others.
+
+    Raises:
+        TurnloomError: It names the first of them.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise TurnloomError(f"{folder} is a file", "choose a folder")
+    known = listed_files(folder)
+    own = {PARTIAL, LISTING, *beside}
+    others = []
+    for top in sorted(folder.iterdir()) if folder.exists() else []:
+        if top.name not in own:
+            below = sorted(top.rglob("*")) if top.is_dir() and not top.is_symlink() else [top]
+            names = (path.relative_to(folder).as_posix() for path in below if not path.is_dir() or path == top)
+            others += [name for name in names if name not in known]
+    if others:
+        named = ", ".join(others[:_NAMED]) + (f" and {len(others) - _NAMED:,} more" if len(others) > _NAMED else "")
+        raise TurnloomError(f"{folder} holds files that are not {what}'s ({named})", "choose an empty folder")
+
+
+def _inside(folder: Path, name: str) -> bool:
+    """Whether a listed name is a file below the folder, links followed: a forged list must delete nothing else."""
+    pure = PurePosixPath(name)
+    if pure.is_absolute() or ".." in pure.parts or not pure.parts:
+        return False
+    return (folder / pure).parent.resolve().is_relative_to(folder.resolve())
+
+
+def _remove_empty(folder: Path, name: str) -> None:
+    """Remove the folders of a deleted file that are empty now."""
+    with suppress(OSError):  # It is not empty, or gone.
+        for parent in PurePosixPath(name).parents[:-1]:
+            (folder / parent).rmdir()
