@@ -1,7 +1,8 @@
-"""What `pip install turnloom` costs, and what each extra adds.
+"""What `pip install .` costs in a clone, and what each extra adds.
 
 Usage: python -m studies.onboarding.install
 
+Also runs the test that runs the install lines of the README and the tutorial, and counts the lines.
 Seconds and megabytes of a new virtual environment, nothing taken from pip's cache; torch is its CPU build. Each extra
 is installed into a copy of that environment. All of it, by name, is in results/install.json.
 """
@@ -9,6 +10,7 @@ is installed into a copy of that environment. All of it, by name, is in results/
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -17,11 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from studies.figures import record
-from studies.onboarding.code_blocks import ROOT
+from studies.onboarding.code_blocks import ROOT, blocks, commands
 
 RESULTS = Path(__file__).parent / "results" / "install.json"
 TORCH = "torch==2.13.0"
 """Pinned: a plain range would pull gigabytes of CUDA libraries."""
+PAGES = ("README.md", "docs/tutorial.md")
+"""Whose install lines must work as they are written."""
 EXTRAS = ("onnx", "replies", "serve", "plots", "privacy", "cluster", "bench")
 
 
@@ -45,6 +49,15 @@ class Environment:
             subprocess.run([self.python, "-m", "pip", "install", "-q", "--no-cache-dir", what], check=True)
         return time.perf_counter() - begun
 
+    def run(self, line: str) -> None:
+        """Run an install line of a page as it is written, in the clone; only torch is held to its CPU build."""
+        _ = self.python
+        pinned = self.place / "torch.txt"
+        pinned.write_text(f"{TORCH}\n", encoding="utf-8")
+        path = f"{self.place / 'bin'}:{os.environ['PATH']}"
+        settings = {**os.environ, "PATH": path, "PIP_CONSTRAINT": str(pinned), "PIP_NO_COMPILE": "1"}
+        subprocess.run(["bash", "-c", line], cwd=ROOT, env=settings, check=True)
+
     def megabytes(self) -> float:
         """What its files take, counted in blocks of the disk."""
         said = subprocess.run(["du", "-sm", self.place], check=True, capture_output=True, text=True).stdout
@@ -54,6 +67,19 @@ class Environment:
         """Another one with the same packages, by hard links."""
         subprocess.run(["cp", "-al", self.place, place], check=True)
         return Environment(place)
+
+
+def install_lines() -> list[str]:
+    """The `pip install` lines of the README and the tutorial, each once."""
+    shown = (command.text for page in PAGES for block in blocks(ROOT / page) for command in commands(block))
+    return list(dict.fromkeys(line for line in shown if line.startswith("pip install ")))
+
+
+def run_lines() -> None:
+    """Run the install lines by their test, and record how many there are."""
+    tests = ["tests/docs/test_install_lines.py", "-q", "-m", "slow"]
+    subprocess.run([sys.executable, "-m", "pytest", *tests], cwd=ROOT, check=True)
+    record("onboarding", {"install_lines_run": len(install_lines())})
 
 
 def main() -> None:
@@ -73,6 +99,7 @@ def main() -> None:
     RESULTS.write_text(json.dumps(found, indent=1) + "\n")
     cost = found["turnloom"]
     record("onboarding", {"install_seconds": cost["seconds"], "install_megabytes": cost["megabytes"]})
+    run_lines()
 
 
 if __name__ == "__main__":

@@ -61,7 +61,9 @@ class Newcomer:
                 if command.text.startswith("turnloom serve service.yaml") and "--check" not in command.text:
                     self.serve(command.text)
                 elif command.text.startswith("pip install "):
-                    self.installed.install(command.text.partition("turnloom")[2].strip("'"))
+                    self.installed.run(command.text)
+                elif command.text.startswith("hf download "):
+                    pass  # The base model is there: see `main`.
                 else:
                     self.timed(command.text, ["bash", "-euo", "pipefail", "-c", command.text])
 

@@ -42,9 +42,10 @@ def split_command(text: str) -> tuple[str, list[str], str, str]:
 
 
 def check_pip(words: list[str]) -> None:
-    """`pip install 'turnloom[extra]'` names extras that there are."""
+    """`pip install '.[extra]'` names extras that there are, and does not ask an index for Turnloom."""
     known = set(metadata("turnloom").get_all("Provides-Extra") or [])
-    for extra in re.findall(r"turnloom\[([\w,]+)\]", " ".join(words)):
+    assert not any(word.startswith("turnloom") for word in words), words
+    for extra in re.findall(r"\.\[([\w,]+)\]", " ".join(words)):
         assert set(extra.split(",")) <= known, extra
 
 
@@ -112,7 +113,8 @@ class Shell:
                 del words[place : place + 2]
             words = [*words, "--set", "stages.0.steps=2", *SMALL_TRAINING]
         if words[1] == "quickstart":
-            words = [*words, "--minutes", "0.02"]
+            # The model's package, which a page installs, is installed by `test_install_lines` alone.
+            words = [*words, "--minutes", "0.02", "--start", "models/turnloom-mini"]
         self.monkeypatch.setattr(sys, "stdin", io.StringIO(said))
         self.monkeypatch.setattr(sys, "argv", words)
         with pytest.raises(SystemExit) as stop:
