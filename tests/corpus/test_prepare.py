@@ -127,7 +127,8 @@ def benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         path.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
 
     write("banking77/train", [{"text": "This sentence is for training only", "label": "x"}])
-    write("banking77/test", [{"text": "How do I locate my card?", "label": "x"}, {"text": "Yes!", "label": "y"}])
+    tested = ("How do I locate my card?", "Yes!", "我的卡丢了怎么办？", "谢谢")
+    write("banking77/test", [{"text": text, "label": "x"} for text in tested])
     said = [{"speaker": "a", "text": text} for text in ("Where to?", "To the station, please.", "Right away.")]
     for split in ("train", "val", "test"):
         write(f"multiwoz21/{split}", [{"id": "1", "turns": said if split == "test" else said[:1]}])
@@ -163,9 +164,18 @@ def test_benchmark_material_is_cut_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("benchmark")
+def test_benchmark_material_without_spaces_is_cut_out(tmp_path: Path) -> None:
+    said = ("您好，请问有什么可以帮您？", "我的卡丢了，怎么办", "别担心", "谢谢")
+    rows = [Dialogue("1", "log", [Turn("ab"[n % 2], text) for n, text in enumerate(said)])]
+    found, counts = run(tmp_path, rows, hold_out=("banking77",), near_duplicates=None)
+    assert [(row.dialogue_id, texts(row)) for row in found] == [("1#2", ["别担心", "谢谢"])]
+    assert counts["contamination"] == {"leaked_turns": 1, "cut_pairs": 0, "banking77": 1}
+
+
+@pytest.mark.usefixtures("benchmark")
 def test_nothing_of_a_held_out_set_is_left(tmp_path: Path) -> None:
     held = load_hold_out(["banking77", "multiwoz21"])
-    assert len(held.utterances) == 2
+    assert len(held.utterances) == 4
     assert len(held.pairs) == 2
     again = [
         Dialogue(

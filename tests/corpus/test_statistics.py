@@ -84,6 +84,13 @@ def test_warnings_are_earned() -> None:
     )
 
 
+def test_words_of_a_script_without_spaces() -> None:
+    chinese = measured([Dialogue(str(n), "s", [Turn("a", "我想退款"), Turn("b", "好的请稍等")]) for n in range(20)])
+    assert chinese.words == 20 * 9
+    assert chinese.pairs_over_3_words == chinese.adjacent_pairs
+    assert not any("under 4 words" in warning for warning in warnings_of(chinese))
+
+
 def test_the_share_of_the_most_frequent_by_hand() -> None:
     said = [Dialogue(f"a{n}", "s", [Turn("a", "ok")]) for n in range(99)]
     said += [Dialogue(f"b{n}", "s", [Turn("a", f"number {n}")]) for n in range(99)]

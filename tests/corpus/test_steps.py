@@ -50,6 +50,11 @@ def test_words_are_counted_as_split_counts_them(texts: list[str]) -> None:
     assert word_counts(sliced).tolist() == [len(text.split()) for text in texts]
 
 
+def test_characters_of_scripts_without_spaces_count_as_words() -> None:
+    texts = ["我想退款", "OK 你好", "コーヒー", "สวัสดี", "ສະບາຍດີ", "one é", "ខ្មែរ", "မြန်မာ"]
+    assert word_counts(pa.array(texts)).tolist() == [4, 3, 4, 6, 7, 2, 5, 6]
+
+
 @given(st.lists(st.text("aB É'.,!? 7", max_size=12), max_size=8))
 def test_folding_ignores_case_and_punctuation(texts: list[str]) -> None:
     expected = [" ".join(re.sub(r"[^\w]+", " ", text.lower()).split()) for text in texts]

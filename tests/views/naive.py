@@ -17,7 +17,7 @@ Row = tuple[str, tuple[str, ...], str | None, str]
 
 
 def words(text: str) -> int:
-    return len(re.findall(r"[^\x00-\x20]+", text))
+    return len(re.findall(r"[\u4e00-\u9fff]|[^\x00-\x20\u4e00-\u9fff]+", text))
 
 
 def consecutive(dialogue: Dialogue, view: Consecutive | Windows, sizes: tuple[int, ...]) -> list[Row]:

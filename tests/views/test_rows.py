@@ -115,6 +115,14 @@ def test_both_sides_have_more_than_three_words() -> None:
     assert len(pairs_of(Consecutive(min_words=2), dialogue)) == 4
 
 
+def test_a_character_of_a_script_without_spaces_is_a_word() -> None:
+    said = ["我的包裹在哪里", "请稍等一下", "好的", "已经发货了"]
+    dialogue = Dialogue("1", "s", [Turn("ab"[place % 2], text) for place, text in enumerate(said)])
+    assert pairs_of(Consecutive(), dialogue) == [((said[0],), said[1])]
+    assert [reply for _, reply in pairs_of(Matching(turns=3, min_words=3), dialogue)] == [said[0], said[1], said[3]]
+    assert [len(context) for context, _ in pairs_of(Packed(words=10), dialogue)] == [2, 2]
+
+
 def test_one_speaker_going_on_gives_no_reply() -> None:
     turns = [Turn("a", "1"), Turn("a", "2"), Turn("b", "3"), Turn("", "4"), Turn("", "5")]
     view = Consecutive(min_words=0, speaker_change_only=True)

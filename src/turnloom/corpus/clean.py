@@ -12,7 +12,7 @@ from turnloom.corpus.engine import batch_function, daft
 from turnloom.corpus.fingerprint import dialogue_hashes
 from turnloom.corpus.merge import merge_speakers
 from turnloom.corpus.slots import with_texts
-from turnloom.corpus.texts import normalise_texts, spaced_texts, word_counts
+from turnloom.corpus.texts import normalise_texts, word_counts
 from turnloom.corpus.turn_arrays import join_turns, keep_turns, split_turns, sums, turns_dtype
 
 __all__ = ["clean", "with_text_keys"]
@@ -45,7 +45,7 @@ def with_text_keys(table: Any, *, words: bool) -> Any:
         offsets, flat = split_turns(turns)
         columns = [pa.array(dialogue_hashes([join_turns(offsets, pc.utf8_lower(flat.field("text")))]))]
         if words:
-            counts = word_counts(spaced_texts(flat.field("text")))
+            counts = word_counts(flat.field("text"))
             columns.append(pa.array(sums(counts, offsets).astype(np.int32)))
         return pa.StructArray.from_arrays(columns, names=list(fields))
 

@@ -65,12 +65,12 @@ class NearOptions(BaseModel):
 
 
 def _comparison_text() -> Callable[..., Any]:
-    """A dialogue's words in one line; characters of scripts without spaces count as words."""
+    """A dialogue's words in one line, in lower case; characters of scripts without spaces count as words."""
 
     @batch_function(daft().DataType.string())
     def text(turns: pa.Array) -> pa.Array:
         offsets, flat = split_turns(turns)
-        texts = spaced_texts(flat.field("text")).cast(pa.large_string())
+        texts = spaced_texts(pc.utf8_lower(flat.field("text"))).cast(pa.large_string())
         lists = pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), texts)
         return pc.binary_join(lists, pa.scalar(" ", pa.large_string()))
 
