@@ -173,6 +173,40 @@ def test_benchmark_material_without_spaces_is_cut_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("benchmark")
+def test_benchmark_material_inside_merged_turns_is_cut_out(tmp_path: Path) -> None:
+    said = {
+        "hidden": ["a:one is here", "b:two is here", "b:how do I locate my card", "b:help me", "a:three", "b:four"],
+        "made": ["a:five is here", "b:six is here", "a:how do I", "a:locate my card", "b:three is here", "a:four"],
+        "pair": ["a:so", "b:hm", "b:where to", "a:to the station please", "a:now", "b:fine"],
+        "inside": ["a:so", "b:where to", "b:to the station please", "a:fine with me"],
+        "short": ["a:only one turn", "a:how do I locate my card"],
+        "clean": ["a:one is new", "a:two is new", "b:three is new"],
+    }
+    rows = [
+        Dialogue(name, "log", [Turn(turn[0], turn[2:]) for turn in turns], domains=["shop"])
+        for name, turns in said.items()
+    ]
+    options = {"hold_out": ("banking77", "multiwoz21"), "near_duplicates": None, "merge_speakers": True}
+    found, counts = run(tmp_path, rows, **options)
+    assert {row.dialogue_id: texts(row) for row in found} == {
+        "hidden#1": ["one is here", "two is here"],
+        "hidden#2": ["help me", "three", "four"],
+        "made#1": ["five is here", "six is here"],
+        "made#2": ["three is here", "four"],
+        "pair#1": ["so", "hm where to"],
+        "pair#2": ["to the station please now", "fine"],
+        "inside#1": ["so", "where to"],
+        "inside#2": ["to the station please", "fine with me"],
+        "clean": ["one is new two is new", "three is new"],
+    }
+    assert counts["contamination"] == {"leaked_turns": 2, "cut_pairs": 2, "banking77": 2, "multiwoz21": 2}
+    assert [(step["dialogues"], step["turns"]) for step in counts["steps"]] == [(6, 27), (6, 19), (5, 18), (5, 18)]
+    again, counts = run(tmp_path, found, **options)
+    assert [texts(row) for row in again] == [texts(row) for row in found]
+    assert sum(counts["contamination"].values()) == 0
+
+
+@pytest.mark.usefixtures("benchmark")
 def test_nothing_of_a_held_out_set_is_left(tmp_path: Path) -> None:
     held = load_hold_out(["banking77", "multiwoz21"])
     assert len(held.utterances) == 4

@@ -94,7 +94,7 @@ def test_merging_speakers(rows: list[Dialogue], data: st.DataObject) -> None:
 
 def test_slots_follow_their_text() -> None:
     turn = Turn("u", "  a \t room\nin   Graz ", slots=[Slot("city", "Graz", 16, 20), Slot("what", "\t room", 4, 10)])
-    (after,) = through(lambda table: clean(table, merge=False), [Dialogue("1", "s", [turn, Turn("b", " \n")])])
+    (after,) = through(clean, [Dialogue("1", "s", [turn, Turn("b", " \n")])])
     assert len(after.turns) == 1
     assert after.turns[0].text == "a room in Graz"
     assert after.turns[0].slots == [Slot("city", "Graz", 10, 14), Slot("what", "room", 2, 6)]

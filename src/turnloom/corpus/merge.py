@@ -9,10 +9,10 @@ import pyarrow.compute as pc
 
 from turnloom.corpus.turn_arrays import Offsets, beginnings, list_parts
 
-__all__ = ["merge_speakers"]
+__all__ = ["merge_speakers", "run_starts"]
 
 
-def _run_starts(offsets: Offsets, speakers: pa.Array) -> npt.NDArray[np.bool_]:
+def run_starts(offsets: Offsets, speakers: pa.Array) -> npt.NDArray[np.bool_]:
     """Which turns start a run: the first of a dialogue, a change of speaker, or an unknown speaker."""
     codes = pc.dictionary_encode(speakers).indices.to_numpy(zero_copy_only=False)
     starts = np.ones(len(speakers), bool)
@@ -54,7 +54,7 @@ def merge_speakers(offsets: Offsets, flat: pa.StructArray) -> tuple[Offsets, pa.
     """
     if not len(flat):
         return offsets, flat
-    starts = _run_starts(offsets, flat.field("speaker"))
+    starts = run_starts(offsets, flat.field("speaker"))
     if starts.all():
         return offsets, flat
     bounds = np.concatenate([np.flatnonzero(starts), [len(flat)]]).astype(np.int64)

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 import turnloom
-from turnloom.corpus.clean import clean, with_text_keys
+from turnloom.corpus.clean import clean, count_merged_turns, merge_turns, with_text_keys
 from turnloom.corpus.decontaminate import cut_dialogues, overlap_counts
 from turnloom.corpus.dedup import (
     NearOptions,
@@ -66,7 +66,10 @@ class _Job:
         self.options = options
         self.work = work
         self.manifest = read_manifest(source)
-        self.cleaned = with_row_keys(clean(read_table(source), merge=options.merge_speakers))
+        # Turns as they were said: hold-out compares these with a benchmark's, which has no merged turns.
+        self.cleaned = with_row_keys(clean(read_table(source)))
+        if options.merge_speakers:
+            self.cleaned = count_merged_turns(self.cleaned)
         self.hold_out: HoldOut | None = load_hold_out(list(options.hold_out)) if options.hold_out else None
         self.counts: list[dict[str, Any]] = []
         self._count("read", self.manifest.dialogues, self.manifest.turns)
@@ -88,7 +91,7 @@ class _Job:
         wanted += ["words", *[f"band_{band}" for band in range(near.bands)]] if near else []
 
         def build(folder: Path) -> None:
-            keyed = with_text_keys(self.cleaned, words=near is not None)
+            keyed = with_text_keys(self._merged(self.cleaned), words=near is not None)
             _save((with_bands(keyed, near) if near else keyed).select(*wanted), folder)
 
         col = daft().col
@@ -128,7 +131,7 @@ class _Job:
         left = without_keys(keys, copies.select("row_key"))
 
         def build(folder: Path) -> None:
-            found = near_copies(left, self.cleaned, near, folder)
+            found = near_copies(left, self._merged(self.cleaned), near, folder)
             _save(left.select("row_key", "turn_count").join(found, on="row_key", how="semi"), folder / "copies")
 
         folder = self.work.step("near", build)
@@ -137,19 +140,38 @@ class _Job:
         return found
 
     def table(self, copies: Any | None, twins: Any | None) -> Any:
-        """The dialogues that stay, cut and scrubbed."""
-        kept = self._kept(copies, twins).select(*ARROW_SCHEMA.names)
+        """The dialogues that stay, cut, merged and scrubbed."""
+        kept = self._merged(self._cut_as_said(self._kept(copies, twins)))
         if self.hold_out:
             kept = cut_dialogues(kept, self.hold_out, self.options.min_turns)
         return scrubbed(kept, self.options.names_model) if self.options.scrub else kept
 
     def contamination(self, copies: Any | None, twins: Any | None) -> dict[str, int]:
         """For each set that is held out, in how many turns and pairs it was found."""
-        return overlap_counts(self._kept(copies, twins), self.hold_out) if self.hold_out else {}
+        if not self.hold_out:
+            return {}
+        kept = self._kept(copies, twins)
+        found = overlap_counts(kept, self.hold_out)
+        if self.options.merge_speakers:
+            made = overlap_counts(self._merged(self._cut_as_said(kept)), self.hold_out)
+            found = {name: count + made[name] for name, count in found.items()}
+        return found
 
     def _kept(self, copies: Any | None, twins: Any | None) -> Any:
         long = self.cleaned.where(daft().col("turn_count") >= self.options.min_turns)
-        return without(long, copies, twins) if copies is not None else long
+        return (without(long, copies, twins) if copies is not None else long).select(*ARROW_SCHEMA.names)
+
+    def _cut_as_said(self, kept: Any) -> Any:
+        """Cut what will be merged: merging hides a held-out turn in a longer one, and can also make one of two others.
+
+        So what is merged is cut before and after; how many turns a piece has counts only afterwards.
+        """
+        if not self.hold_out or not self.options.merge_speakers:
+            return kept
+        return cut_dialogues(kept, self.hold_out, min_turns=1)
+
+    def _merged(self, table: Any) -> Any:
+        return merge_turns(table) if self.options.merge_speakers else table
 
 
 def _save(table: Any, folder: Path) -> None:
