@@ -82,6 +82,26 @@ def test_near_copies_go_and_others_stay(tmp_path: Path) -> None:
     assert counts["steps"][-1] == {"step": "without near duplicates", "dialogues": len(found), "turns": 3 * len(found)}
 
 
+def test_exact_and_near_copies_are_dropped_independently(tmp_path: Path) -> None:
+    rng = random.Random(6)
+    rows = [random_dialogue(rng, f"d{n:03}") for n in range(60)]
+    near = [
+        Dialogue(f"n{n:03}", "log", [*rows[n].turns[:2], Turn("a", rows[n].turns[2].text + " too")]) for n in range(20)
+    ]
+    copies = [Dialogue(f"c{n:03}", "log", rows[n].turns) for n in range(40)]
+    copies += [Dialogue(f"m{n:03}", "log", near[n].turns) for n in range(20)]
+    everything = rows + near + copies + rows[:5] + near[:5]  # The last ten are equal to others in every column.
+    sizes = {}
+    for exact in (True, False):
+        for options in (None, NearOptions()):
+            found, counts = run(tmp_path, everything, exact_duplicates=exact, near_duplicates=options)
+            sizes[exact, options is not None] = len(found)
+            assert counts["steps"][-1]["dialogues"] == len(found)
+            assert counts["steps"][-1]["turns"] == sum(len(row.turns) for row in found)
+    # Of a dialogue that stays, copies stay; of one that goes, all go. Two or three copies of 20 pairs, two of 20, 20.
+    assert sizes == {(False, False): 150, (True, False): 80, (True, True): 60, (False, True): 105}
+
+
 def test_chinese_copies_are_seen_by_their_characters(tmp_path: Path) -> None:
     rng = random.Random(5)
     signs = [chr(0x4E00 + n) for n in range(3_000)]

@@ -41,7 +41,8 @@ class PrepareOptions(BaseModel):
     Attributes:
         min_turns: Dialogues with fewer turns are dropped.
         merge_speakers: Whether consecutive turns of one speaker become one.
-        exact_duplicates: Whether dialogues with the texts of another one are dropped.
+        exact_duplicates: Whether dialogues with the texts of another one are dropped. If not, and one of them goes as
+            a near duplicate of another text, its copies go too.
         near_duplicates: When dialogues that are nearly equal to another one are dropped; None for never.
         scrub: Whether personal data becomes placeholders.
         names_model: A spaCy model, by name or path, to find names and addresses with; None for neither.
@@ -107,12 +108,21 @@ class _Job:
 
     def copies(self, keys: Any) -> tuple[Any | None, Any | None]:
         """The row keys of dialogues to drop, and those of rows that occur more than once."""
-        if not self.options.exact_duplicates:
+        exact, near = self.options.exact_duplicates, self.options.near_duplicates
+        if not exact and not near:
             return None, None
         rows = keys.select("row_key", "text_key", "turn_count")
         folder = self.work.step("exact", lambda path: _save(shared_groups(rows, "text_key"), path))
         members = daft().read_parquet(f"{folder}/*.parquet")
         copies = copies_in(members).select("row_key", "turn_count")
+        twins = self._count_exact(members, copies) if exact else None
+        if not near:
+            return copies.select("row_key"), twins
+        found = self._near(keys, copies, near).select("row_key")
+        return copies.select("row_key").concat(found) if exact else found, twins
+
+    def _count_exact(self, members: Any, copies: Any) -> Any | None:
+        """Count what is left without exact copies; the result is the row keys that occur more than once, if any do."""
         twins = twins_in(members)
         surplus = members.join(twins, on="row_key", how="semi")
         repeated = surplus.count_rows() - twins.count_rows()
@@ -122,20 +132,21 @@ class _Job:
             kept = surplus.distinct("row_key").agg(daft().col("turn_count").sum()).to_pydict()["turn_count"][0]
             self.counts[-1]["dialogues"] -= repeated
             self.counts[-1]["turns"] -= extra - kept
-        near = self.options.near_duplicates
-        if near:
-            copies = copies.concat(self._near(keys, copies, near))
-        return copies.select("row_key"), twins if repeated else None
+        return twins if repeated else None
 
     def _near(self, keys: Any, copies: Any, near: NearOptions) -> Any:
+        """The dialogues that are nearly equal to one of another text, and their exact copies if those are kept."""
         left = without_keys(keys, copies.select("row_key"))
+        wanted = ("row_key", "text_key", "turn_count")
 
         def build(folder: Path) -> None:
             found = near_copies(left, self._merged(self.cleaned), near, folder)
-            _save(left.select("row_key", "turn_count").join(found, on="row_key", how="semi"), folder / "copies")
+            _save(left.select(*wanted).join(found, on="row_key", how="semi"), folder / "copies")
 
         folder = self.work.step("near", build)
         found = daft().read_parquet(f"{folder}/copies/*.parquet").distinct()
+        if not self.options.exact_duplicates:
+            found = keys.select(*wanted).join(found.select("text_key"), on="text_key", how="semi")
         self._count_less("without near duplicates", found)
         return found
 
