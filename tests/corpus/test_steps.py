@@ -20,27 +20,96 @@ from turnloom.corpus.schema import Dialogue, Slot, Turn, dialogues_from_arrow, d
 from turnloom.corpus.texts import fold_texts, normalise_texts, word_counts
 from turnloom.corpus.turn_arrays import join_turns, split_turns
 
-TEXTS = st.lists(st.text(st.characters(exclude_categories=("Cs",)), max_size=30), max_size=8)
-
 
 def through(step: object, rows: list[Dialogue]) -> list[Dialogue]:
     table = step(daft().from_arrow(dialogues_to_arrow(rows)))  # type: ignore[operator]
     return list(dialogues_from_arrow(table.to_arrow()))
 
 
-@given(TEXTS)
+# Unicode's Default_Ignorable_Code_Point, and blanks that are letters or symbols to Unicode.
+INVISIBLE = [
+    chr(number)
+    for first, last in [
+        *[(0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F)],
+        *[(0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x2800, 0x2800), (0x3164, 0x3164), (0xFE00, 0xFE0F)],
+        *[(0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFFB), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A)],
+        (0xE0000, 0xE0FFF),
+    ]
+    for number in range(first, last + 1)
+]
+BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0"
+MEANT = [
+    "می\u200cخواهم کتاب\u200cها",  # Persian: a prefix and a plural that do not join.
+    "क्\u200dष क्\u200cष",  # Hindi: a half form, and a virama that shows.
+    "র\u200d্যাম উত্\u200d",  # Bengali: ya-phalaa, and an old final ta.
+    "ශ්\u200dරී ලංකා",
+    "ᠬᠠᠷ\u180eᠠ",
+    "👨\u200d👩\u200d👧 and 👩🏽\u200d🚀",
+    "🏳\ufe0f\u200d🌈 ❤\ufe0f\u200d🔥 🙂\u200d↔\ufe0f",
+    "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",  # The flag of England.
+    "1\ufe0f\u20e3 ☎\ufe0e",
+    "葛\U000e0100城市",  # A variant that a name is written with.
+]
+
+
+def normalised(texts: list[str]) -> list[str]:
+    return normalise_texts(pa.array(texts, pa.large_string())).to_pylist()  # type: ignore[no-any-return]
+
+
+def visible(text: str) -> list[str]:
+    """The letters, digits, signs and symbols of a text, without their accents."""
+    parts = unicodedata.normalize("NFD", text)
+    return [c for c in parts if unicodedata.category(c)[0] in "LNPS" and c not in BLANK_LETTERS]
+
+
+ODD_TEXTS = st.lists(
+    st.one_of(
+        st.text(st.characters(exclude_categories=("Cs",)), max_size=30),
+        st.text(st.sampled_from([*"a é\u0301\n\x85", *INVISIBLE[:80], *"".join(MEANT)]), max_size=30),
+    ),
+    max_size=8,
+)
+
+
+@given(ODD_TEXTS)
 def test_normalised_text_is_composed_and_evenly_spaced(texts: list[str]) -> None:
-    for before, after in zip(texts, normalise_texts(pa.array(texts, pa.large_string())).to_pylist(), strict=True):
-        assert after == after.strip(" ")
-        assert "  " not in after
-        assert not any(unicodedata.category(character) == "Cc" for character in after)
-        assert unicodedata.is_normalized("NFC", after)
-        kept = [c for c in unicodedata.normalize("NFC", before) if unicodedata.category(c)[0] not in "CZ"]
-        assert [c for c in after if unicodedata.category(c)[0] not in "CZ"] == kept
-    assert (
-        normalise_texts(normalise_texts(pa.array(texts, pa.large_string()))).to_pylist()
-        == normalise_texts(pa.array(texts, pa.large_string())).to_pylist()
-    )
+    after = normalised(texts)
+    for one, other in zip(texts, after, strict=True):
+        assert other == other.strip(" ")
+        assert "  " not in other
+        assert not any(unicodedata.category(character) == "Cc" for character in other)
+        assert unicodedata.is_normalized("NFC", other)
+        assert visible(other) == visible(one)
+    assert normalised(after) == after
+    assert fold_texts(pa.array(after, pa.large_string())) == fold_texts(pa.array(texts, pa.large_string()))
+
+
+def test_a_text_of_nothing_visible_is_empty() -> None:
+    assert {one: found for one, found in zip(INVISIBLE, normalised(INVISIBLE), strict=True) if found} == {}
+    assert normalised([" \u200e\u200d\n\xad ", "\ufe0f\u200d\u200d\u3164", "\u0301", "\u115f\u1160"]) == [""] * 4
+    said = [Turn("a", "hi"), Turn("b", "\u200d\ufe0f"), Turn("a", "\u200e")]
+    (after,) = through(clean, [Dialogue("1", "s", said)])
+    assert [turn.text for turn in after.turns] == ["hi"]
+
+
+def test_stray_invisible_characters_are_removed() -> None:
+    pairs = {
+        "co\u00adoperate": "cooperate",
+        "\ufeff\u200ehello\u200f \u202aJo\u202c": "hello Jo",
+        "foo\u200bbar\u2060baz": "foobarbaz",
+        "a\u200db\u200cc": "abc",
+        "thanks \ufe0f\u200d!": "thanks !",
+        "🙂\u200d ok \U000e0041\U000e0042": "🙂 ok",
+        "e\u00ad\u0301": "é",
+        "0\U000e0020\u180b\u200c": "0",
+        "one\u3164two\u2800three": "one two three",
+    }
+    assert normalised(list(pairs)) == list(pairs.values())
+
+
+def test_joiners_that_carry_meaning_stay() -> None:
+    assert normalised(MEANT) == MEANT
+    assert normalised([f"\u200e{text}\u00ad" for text in MEANT]) == MEANT
 
 
 @given(st.lists(st.text("ab \t\n,é", max_size=12), max_size=8))

@@ -12,11 +12,49 @@ import pyarrow.compute as pc
 
 __all__ = ["fold_texts", "normalise_texts", "spaced_texts", "word_counts"]
 
-# RE2's \s is ASCII only: other spaces, control characters, zero-width characters and the byte order mark are named.
-_ODD_SPACE = r"[\x00-\x20\x7f-\xa0\x{1680}\x{2000}-\x{200b}\x{2028}\x{2029}\x{202f}\x{205f}\x{2060}\x{3000}\x{feff}]+"
+# RE2's \s is ASCII only: other spaces, control characters and blanks (of Braille and Hangul) are named.
+_BLANKS = r"\x00-\x20\x7f-\xa0\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{2800}\x{3000}\x{3164}\x{ffa0}"
 _NEEDS_WORK = r"[\x00-\x1f\x7f]|  |^ | $"
 _UNSPACED = r"([\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}])"
 """Scripts that put no spaces between words."""
+
+# Invisible characters. Soft hyphens, zero-width spaces, direction marks and the like change nothing that is said.
+_FORMATS = (
+    r"\xad\x{61c}\x{200b}\x{200e}\x{200f}\x{202a}-\x{202e}\x{2060}-\x{206f}\x{feff}\x{fff0}-\x{fffb}\x{1bca0}-\x{1bca3}"
+    r"\x{1d173}-\x{1d17a}\x{e0000}-\x{e001f}\x{e0080}-\x{e00ff}\x{e01f0}-\x{e0fff}"
+)
+# Others belong to what stands before them: joiners (between emoji and in some scripts), tags (after a flag) and
+# selectors of a variant (after anything visible). Where they do not, they are strays.
+_JOINERS = r"\x{200c}\x{200d}"
+_TAGS = r"\x{e0020}-\x{e007f}"
+_VARIANTS = r"\x{34f}\x{17b4}\x{17b5}\x{180b}-\x{180f}\x{fe00}-\x{fe0f}\x{e0100}-\x{e01ef}"
+_JOINING = "".join(
+    rf"\p{{{script}}}"
+    for script in (
+        *("Arabic", "Syriac", "Mandaic", "Nko", "Mongolian", "Phags_Pa", "Adlam", "Hanifi_Rohingya", "Devanagari"),
+        *("Bengali", "Gurmukhi", "Gujarati", "Oriya", "Tamil", "Telugu", "Kannada", "Malayalam", "Sinhala", "Tibetan"),
+        *(
+            "Myanmar",
+            "Khmer",
+            "Balinese",
+            "Javanese",
+            "Sundanese",
+            "Meetei_Mayek",
+            "Limbu",
+            "Chakma",
+            "Newa",
+            "Tirhuta",
+        ),
+    )
+)
+_EMOJI = r"[\p{So}\x{2194}\x{1f000}-\x{1ffff}][\x{fe0e}\x{fe0f}\x{1f3fb}-\x{1f3ff}]*"
+_ATTACHED = (
+    rf"({_EMOJI}(?:\x{{200d}}{_EMOJI})+|\x{{1f3f4}}[\x{{e0020}}-\x{{e007e}}]+\x{{e007f}}"
+    rf"|[{_JOINING}][{_JOINING}\pM{_JOINERS}]*|[^{_BLANKS}{_JOINERS}{_TAGS}{_VARIANTS}][{_VARIANTS}]+)"
+)
+_STRAYS = rf"[{_JOINERS}{_TAGS}{_VARIANTS}]"
+# What is left of a text must show: marks without a letter and Hangul's fillers do not.
+_NOTHING_VISIBLE = rf"^[{_BLANKS}{_FORMATS}{_JOINERS}{_TAGS}{_VARIANTS}\p{{Cf}}\p{{Mn}}\x{{115f}}\x{{1160}}]+$"
 
 
 def _changed_where(mask: pa.Array, texts: pa.Array, change: Callable[[pa.Array], pa.Array]) -> pa.Array:
@@ -35,17 +73,33 @@ def _composed(texts: pa.Array) -> pa.Array:
     return _changed_where(pc.invert(pc.string_is_ascii(texts)), texts, compose)
 
 
+def _without_invisible(texts: pa.Array) -> pa.Array:
+    """The texts without invisible characters, but for those that belong to an emoji or to a word's spelling."""
+
+    def remove(some: pa.Array) -> pa.Array:
+        some = pc.replace_substring_regex(some, rf"[{_FORMATS}]+", "")
+        return pc.replace_substring_regex(some, f"{_STRAYS}|{_ATTACHED}", r"\1")
+
+    invisible = pc.match_substring_regex(texts, rf"[{_FORMATS}]|{_STRAYS}")
+    shown = _changed_where(invisible, texts, remove)
+    return pc.replace_substring_regex(shown, _NOTHING_VISIBLE, "")
+
+
 def normalise_texts(texts: pa.Array) -> pa.Array:
-    """Unicode in composed form (NFC), every run of white space and control characters one space, ends trimmed.
+    """Unicode in composed form (NFC), no stray invisible characters, runs of white space one space, ends trimmed.
 
     Example:
         >>> import pyarrow as pa
-        >>> normalise_texts(pa.array(["  cafe\\u0301\\n\\tnow ", "as it is"])).to_pylist()
-        ['café now', 'as it is']
+        >>> normalise_texts(pa.array(["  cafe\\u0301\\n\\tnow ", "as it is", "co\\u00adop", "\\u200e"])).to_pylist()
+        ['café now', 'as it is', 'coop', '']
     """
 
     def normalise(odd: pa.Array) -> pa.Array:
-        return pc.utf8_trim(pc.replace_substring_regex(_composed(odd), _ODD_SPACE, " "), " ")
+        other = pc.invert(pc.string_is_ascii(odd))
+        composed = _composed(
+            _changed_where(other, odd, _without_invisible)
+        )  # In this order: what goes may part a letter and its accent.
+        return pc.utf8_trim(pc.replace_substring_regex(composed, rf"[{_BLANKS}]+", " "), " ")
 
     ascii_only = pc.string_is_ascii(texts)
     odd = pc.or_(pc.invert(ascii_only), pc.match_substring_regex(texts, _NEEDS_WORK))
@@ -62,7 +116,7 @@ def fold_texts(texts: pa.Array) -> pa.Array:
         >>> fold_texts(pa.array(["Hello,   World!", "it's 5 o'clock", "你好，我"])).to_pylist()
         ['hello world', 'it s 5 o clock', '你 好 我']
     """
-    lowered = spaced_texts(pc.utf8_lower(_composed(texts)))
+    lowered = spaced_texts(pc.utf8_lower(normalise_texts(texts)))
     return pc.utf8_trim(pc.replace_substring_regex(lowered, r"[^\pL\pN\pM]+", " "), " ")
 
 
