@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import itertools
+import random
+import time
+from collections.abc import Callable
 
 import pyarrow as pa
 import pytest
@@ -11,7 +14,7 @@ from tests.corpus.personal_data import labelled, score
 from turnloom.corpus.engine import daft
 from turnloom.corpus.privacy import scrubbed
 from turnloom.corpus.schema import Dialogue, Slot, Turn, dialogues_to_arrow
-from turnloom.corpus.scrub import KINDS, find_personal, is_card, is_iban, scrub_text, scrub_texts
+from turnloom.corpus.scrub import KINDS, PATTERNS, Pattern, find_personal, is_card, is_iban, scrub_text, scrub_texts
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -86,3 +89,80 @@ def test_what_is_replaced_in_a_turn_does_not_stay_in_its_slots() -> None:
         ("people", "2", 12),
         ("stars", "any", None),
     ]
+
+
+# Repeated to any length, after a start and before an end: what makes a pattern try again from every character.
+HOSTILE = [
+    *[("", unit, "") for unit in "a1é_.-@+ /:(%'"],
+    *[
+        ("", unit, "")
+        for unit in ("a.", "1.", "a-", "1-", "1 ", "a/", "a:", "a@", "@1", "@a.", "+1 ", ". ", "1.1.1. ", "-.", "(1) ")
+    ],
+    *[("", "a", "@"), ("", "a.", "@b"), ("x@", "b.", ""), ("x@", "b", ""), ("x@", "1.", "1"), ("x@", "bb_.", "")],
+    *[
+        ("", unit, "")
+        for unit in (
+            "a@b.1 ",
+            "a@b.co ",
+            "a@b.co @jo ab.ly ",
+            "a@b.co'",
+            "a.co@",
+            "com.",
+            "http:/",
+            "www.",
+            "www.a ",
+            "ab.ly ",
+        )
+    ],
+    *[("http://a", unit, "") for unit in (")", ").", "(", "()", ".", "http://")],
+    *[("a.com", unit, "") for unit in (":1", "/", ".com", "@")] + [("a.com:", "1", "@"), ("a.com/", "1", "@")],
+    *[
+        ("", unit, "")
+        for unit in ("GB82", "GB82 WEST ", "GB82WEST1234 ", "4111 1111 1111 1112 ", "4111 1111 1111 1111 ")
+    ],
+    *[
+        ("", unit, "")
+        for unit in ("255.255.255.999 ", "10.1.2.3 ", "::1 ", "a:a:a ", "call 555-0132 ", "+1 (415) ", "@1_ ")
+    ],
+    *[("@", "1", ""), ("@", "é", "@"), ("+", "1", "a"), ("", "1()./-", ""), ("", "order no. ", "1234567")],
+    ("", "".join(random.Random(0).choices("aB1.-@+ /:()'", k=997)), ""),
+]
+BUDGET = 20e-6
+"""Seconds of processor time for a character: many times what is needed, and a hundredth of what a square costs."""
+
+
+def assert_linear(search: Callable[[str], object]) -> None:
+    for start, unit, end in HOSTILE:
+        for size in (12_000, 100_000):  # The short one first: a square would take minutes for the long one.
+            text = start + (unit * (size // len(unit) + 1))[:size] + end
+            before = time.thread_time()
+            search(text)
+            spent = time.thread_time() - before
+            assert spent < BUDGET * size, f"{spent:.2f} s for {size:,} characters of {start!r} + {unit!r} … + {end!r}"
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=[f"{place}-{one.kind}" for place, one in enumerate(PATTERNS)])
+def test_each_pattern_takes_linear_time(pattern: Pattern) -> None:
+    def search(text: str) -> None:
+        for match in pattern.shape.finditer(text):
+            pattern.check(match.group(), text[max(0, match.start() - 60) : match.start()])
+
+    assert_linear(search)
+
+
+def test_scrubbing_takes_linear_time() -> None:
+    assert_linear(scrub_text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a@b.com-c@d.com'e@f.org", "<EMAIL><EMAIL><EMAIL>"),
+        ("a@b@c.com or .@d.com, %x.y@e.co.uk.", "a@<EMAIL> or .<HANDLE>, <EMAIL>."),
+        ("'jo@x.io' jo.@x.io", "<EMAIL>' jo.@x.io"),
+        ("(see http://a.b/c(d)).", "(see <URL>)."),
+        ("http://a.b/c))).)! (", "<URL>))).)! ("),
+    ],
+)
+def test_where_finds_begin_and_end(text: str, expected: str) -> None:
+    assert scrub_text(text)[0] == expected

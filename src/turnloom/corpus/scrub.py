@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["KINDS", "Pattern", "find_personal", "scrub_text", "scrub_texts"]
+__all__ = ["KINDS", "PATTERNS", "Pattern", "find_personal", "scrub_text", "scrub_texts"]
 
 # Every kind of personal data has one of these: an at sign, a dotted name, five digits close together, two colons.
 _SUSPICIOUS = r"@|[A-Za-z0-9]\.[A-Za-z0-9]|://|(?:\d[ ().+/-]{0,3}){5}|[0-9A-Fa-f]:[0-9A-Fa-f:]*:|::"
@@ -39,13 +39,18 @@ _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,
 class Pattern:
     """One kind of personal data: a character it cannot be without, what it looks like, and whether a find is one.
 
-    The check gets the find and the text before it. A `needs` of "0" stands for any digit.
+    The check gets the find and the 60 characters before it. A `needs` of "0" stands for any digit. A shape must take
+    linear time on any text: it begins only where a run of its characters does, or is bounded, or consumes the run.
     """
 
     kind: str
     needs: str
     shape: re.Pattern[str]
     check: Callable[[str, str], bool] = lambda found, before: True  # noqa: ARG005
+
+
+BEFORE = 60
+"""How many characters before a find its check gets: enough for "you can reach me at this number"."""
 
 
 def _digits(text: str) -> str:
@@ -93,7 +98,7 @@ def is_phone(found: str, before: str) -> bool:
         return False
     if found.startswith("+") or (found.startswith("00") and len(digits) >= 10):
         return len(digits) >= 8
-    if _CALLING.search(before[-60:]) and not _NUMBERING.search(re.sub(_CALLING, "", before[-30:]).rstrip()):
+    if _CALLING.search(before) and not _NUMBERING.search(re.sub(_CALLING, "", before[-30:]).rstrip()):
         return True
     if _NUMBERING.search(before[-30:].rstrip()):
         return False
@@ -106,8 +111,14 @@ _TOP = (
     "com|org|net|io|co|edu|gov|info|biz|ai|dev|app|me|tv|us|uk|eu|ca|au|in|de|fr|es|it|nl|be|ch|at|se|no|dk|fi|pl|pt|ie|br|jp|"
     "cn|ru|nz|mx|za|shop|store|online|site|tech|cloud|xyz|ly|gl|be|example|test"
 )
-_PATTERNS = (
-    Pattern("EMAIL", "@", re.compile(r"[\w.%+'-]*\w@(?:[\w-]+\.)+[A-Za-z]{2,}\b")),
+PATTERNS = (
+    # Finds every word, address or not, so that none is looked at again from each of its characters.
+    Pattern(
+        "EMAIL",
+        "@",
+        re.compile(r"[\w.%+'-]+(?:(?<=\w)@(?:[\w-]+\.)+[A-Za-z]{2,}\b)?"),
+        lambda found, before: "@" in found,  # noqa: ARG005
+    ),
     Pattern("URL", "/", re.compile(r"\b(?:https?|ftp)://[^\s<>\"'\]]+", re.IGNORECASE)),
     Pattern("URL", ".", re.compile(r"\bwww\.[^\s<>\"'\]]+", re.IGNORECASE)),
     Pattern(
@@ -136,7 +147,7 @@ _PATTERNS = (
         re.compile(r"(?<![\w@<])(?<!\w\.)@(?=\w*[A-Za-z_]|\d{4})[A-Za-z0-9_](?:[\w.-]{0,28}\w)?(?![\w@])"),
     ),
 )
-KINDS = tuple(dict.fromkeys(pattern.kind for pattern in _PATTERNS))
+KINDS = tuple(dict.fromkeys(pattern.kind for pattern in PATTERNS))
 _SENTENCE_END = ".,;:!?…"
 
 
@@ -149,9 +160,28 @@ def _trimmed(pattern: Pattern, found: str, before: str) -> str:
         return next((candidate for candidate in shorter if pattern.check(candidate, before)), found)
     if pattern.kind == "URL":
         found = found.rstrip(_SENTENCE_END)
-        while found.endswith(")") and found.count(")") > found.count("("):
-            found = found[:-1].rstrip(_SENTENCE_END)
+        end, unopened = len(found), found.count(")") - found.count("(")
+        while unopened > 0 and found[end - 1] == ")":
+            end, unopened = end - 1, unopened - 1
+            while found[end - 1] in _SENTENCE_END:
+                end -= 1
+        return found[:end]
     return found
+
+
+def _finds(pattern: Pattern, text: str, taken: list[tuple[str, int, int]]) -> Iterator[tuple[str, int, int]]:
+    """What a pattern finds in a text beside what was taken before, which is in order, as finds are."""
+    others = iter(taken)
+    other = next(others, None)
+    for match in pattern.shape.finditer(text):
+        start = match.start()
+        before = text[max(0, start - BEFORE) : start]
+        found = _trimmed(pattern, match.group(), before)
+        while other and other[2] <= start:
+            other = next(others, None)
+        overlaps = other is not None and other[1] < start + len(found)
+        if not overlaps and pattern.check(found, before):
+            yield pattern.kind, start, start + len(found)
 
 
 def find_personal(text: str) -> list[tuple[str, int, int]]:
@@ -163,16 +193,10 @@ def find_personal(text: str) -> list[tuple[str, int, int]]:
     """
     taken: list[tuple[str, int, int]] = []
     present = {"0" if character.isdigit() else character for character in text}
-    for pattern in _PATTERNS:
-        if pattern.needs not in present:
-            continue
-        for match in pattern.shape.finditer(text):
-            start = match.start()
-            end = start + len(_trimmed(pattern, match.group(), text[:start]))
-            overlaps = any(start < other_end and other_start < end for _, other_start, other_end in taken)
-            if not overlaps and pattern.check(text[start:end], text[:start]):
-                taken.append((pattern.kind, start, end))
-    return sorted(taken, key=lambda found: found[1])
+    for pattern in PATTERNS:
+        if pattern.needs in present:
+            taken = sorted([*taken, *_finds(pattern, text, taken)], key=lambda found: found[1])
+    return taken
 
 
 def scrub_text(text: str) -> tuple[str, list[str]]:
