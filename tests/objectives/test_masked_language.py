@@ -8,8 +8,9 @@ import pytest
 import torch
 
 from tests.objectives.toy import SPECIAL, WORDS, FixedMasks, batch, column, toy_encoder
+from tests.training.toy import VOCABULARY
 from turnloom.errors import TurnloomError
-from turnloom.objectives import MaskedLanguage, NTXent, Sum
+from turnloom.objectives import MaskedLanguage, NTXent, Sum, small_transformer
 from turnloom.objectives.masked_language import IGNORED, TARGETS
 from turnloom.objectives.sentence_pairs import join_pairs
 
@@ -31,6 +32,25 @@ def test_what_is_masked() -> None:
     assert masked.float().mean() == pytest.approx(0.8, abs=0.03)
     assert kept.float().mean() == pytest.approx(0.1 + 0.1 / 36, abs=0.03)
     assert (became[~masked] > 3).all()
+
+
+def test_added_marks_of_speakers_are_never_masked() -> None:
+    """With a real tokenizer, whose `all_special_ids` leaves out what `add_tokens(special_tokens=True)` has added."""
+    from transformers import BertTokenizerFast  # type: ignore[attr-defined]
+
+    torch.manual_seed(0)
+    tokenizer = BertTokenizerFast(vocab={word: place for place, word in enumerate(VOCABULARY)})
+    tokenizer.add_tokens(["[USR]", "[SYS]"], special_tokens=True)
+    tokenizer.add_tokens(["teapot"])  # An added word is a word.
+    model = small_transformer(tokenizer, layers=1, width=8, heads=2, length=16)
+    texts = ["[USR] tell me about the teapot [SYS] the teapot is that"] * 400
+    features = tokenizer(texts, return_tensors="pt", padding=True)
+    ids = features["input_ids"]
+    chosen = MaskedLanguage(model).corrupt(dict(features))[TARGETS] != IGNORED
+    marks = torch.isin(ids, torch.tensor(tokenizer.convert_tokens_to_ids(["[CLS]", "[SEP]", "[USR]", "[SYS]"])))
+    assert marks.sum() == 4 * 400
+    assert not chosen[marks].any()
+    assert chosen[ids == tokenizer.convert_tokens_to_ids("teapot")].float().mean() == pytest.approx(0.15, abs=0.04)
 
 
 def test_equal_words_by_hand() -> None:

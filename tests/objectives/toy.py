@@ -27,7 +27,11 @@ from turnloom.objectives.towards_start import FrozenStart
 
 WORDS, WIDTH, LENGTH = 40, 8, 6
 SPECIAL = SimpleNamespace(
-    all_special_ids=[0, 1, 2, 3], mask_token_id=3, sep_token_id=2, num_special_tokens_to_add=lambda: 2
+    all_special_ids=[0, 1, 2, 3],
+    added_tokens_decoder={},
+    mask_token_id=3,
+    sep_token_id=2,
+    num_special_tokens_to_add=lambda: 2,
 )
 Features = dict[str, Tensor]
 Maker = Callable[..., nn.Module]

@@ -43,6 +43,12 @@ class _Heads(nn.Module):
         return found if self.follows is None else torch.cat([found, self.follows(states[:, 0]).to(found)], dim=1)
 
 
+def _special_ids(tokenizer: Any) -> set[int]:
+    """The ids of all special tokens: `all_special_ids` has the named ones, but not marks that were added as special."""
+    added = {number for number, token in tokenizer.added_tokens_decoder.items() if token.special}
+    return added.union(tokenizer.all_special_ids)
+
+
 class MaskedLanguage(nn.Module):
     """Predict masked words from the encoder's token states (Devlin et al., 2019).
 
@@ -100,7 +106,7 @@ class MaskedLanguage(nn.Module):
         self.mini_batch_size = mini_batch_size
         self.heads = _Heads(table.shape[1], table.shape[0], next_sentence).to(device=table.device, dtype=table.dtype)
         special = torch.zeros(table.shape[0], dtype=torch.bool)
-        special[[number for number in tokenizer.all_special_ids if number < len(special)]] = True
+        special[[number for number in _special_ids(tokenizer) if number < len(special)]] = True
         self.special: Tensor
         self.register_buffer("special", special.to(table.device), persistent=False)
         self.mask_id: int = tokenizer.mask_token_id
