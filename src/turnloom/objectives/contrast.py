@@ -47,7 +47,8 @@ class Contrast(nn.Module):
         head: A module or the name of one between encoder and similarity; trained along.
         mask: "text" for: a candidate with the text of the anchor or of its positive is no negative. "none" keeps it.
         weighted: Whether labels are weights of the pairs. The loss is the mean over anchors of weight times term.
-        normalize_weights: Divide by the sum of the weights instead of the number of anchors.
+        normalize_weights: Divide by the sum of the weights instead of the number of anchors. A batch whose weights are
+            all 0 has the loss 0.
         gather: Use the texts of all processes as candidates.
         mini_batch_size: Texts whose activations are in memory at a time; none for all. Costs a second forward pass.
         row_chunk: Anchors whose similarities are in memory at a time; chosen by the batch when not given.
@@ -170,6 +171,7 @@ class Contrast(nn.Module):
             whole = weights.sum() if self.normalize_weights else weights.new_tensor(float(len(weights)))
             if self.gather:
                 whole = total(whole) / world_size()
+            whole = whole.masked_fill(whole == 0, 1)  # Nothing has weight: 0 and no gradient, not 0 / 0.
             return summed / (whole * len(sides))
 
     def _scaled(self, vectors: Tensor) -> Tensor:

@@ -23,7 +23,7 @@ class Paraphrases(Contrast):
     Formula:
         `L = sum_i w_i * l_i / sum_i w_i + pull * L_pull` with NT-Xent's symmetric terms `l_i` in the encoder's own
         space, `w_i = 1` where the start's cosine of pair i is at least `agreement`, else 0, and `L_pull` the mean over
-        all pairs of texts of the batch of `(cos_now - cos_start)^2`.
+        all pairs of texts of the batch of `(cos_now - cos_start)^2`. Without any such pair the first term is 0.
 
     Inputs:
         Columns (context, reply): two turns whose replies were the same, from the view `shared_replies`. No labels.
@@ -79,9 +79,7 @@ class Paraphrases(Contrast):
         before = [self._start.vectors(column) for column in columns]
         vectors = self.embed(columns)
         agreed = nn.functional.cosine_similarity(before[0].float(), before[1].float()) >= self.agreement
-        # Not quite 0, so that a batch of which nothing is believed has a loss.
-        weights = agreed.float().clamp_min(1e-6)
-        loss = self.contrast(vectors, keys=keys, weights=weights)
+        loss = self.contrast(vectors, keys=keys, weights=agreed.float())
         if self.pull:
             loss = loss + self.pull * pairwise_pull(torch.cat(vectors), torch.cat(before))
         return loss
