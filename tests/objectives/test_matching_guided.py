@@ -58,6 +58,8 @@ def literal(loss: MatchingGuided, given: list[Features], roles: Tensor | None) -
     terms = []
     for row in range(ROWS):
         turns = [token_states(model, part, row) for part in given[:-1] if part["attention_mask"][row].sum() > 2]
+        if not turns:
+            continue
         scores = []
         for other in range(ROWS):
             same_text = texts[-1][other] == texts[-1][row]
@@ -109,6 +111,30 @@ def test_two_words_by_hand() -> None:
     found = loss.similarities(turns, torch.ones(2, 1, dtype=torch.bool), tokens, tokens[:, 0])
     # (1, 0).(3, 4) = 3 and (0, 1).(3, 4) = 4 are positive, (1, 0).(-1, 0) = -1 is not, (0, 1).(-1, 0) = 0 sees nothing.
     assert found.flatten().tolist() == pytest.approx([1.0, -1.0, 1.0, 0.0])
+
+
+@pytest.mark.parametrize("aggregation", ["mean", "attention"])
+def test_a_row_without_turns_teaches_nothing(aggregation: Any) -> None:
+    """It has no loss and no gradient; its reply still is a negative of the other rows."""
+    given, gone = columns(), empty(ROWS, columns()[0]["input_ids"].shape[1])
+    for part in given[:-1]:
+        for name in ("input_ids", "attention_mask"):
+            part[name][2] = gone[name][2]
+    model = toy_encoder()
+    loss = MatchingGuided(model, aggregation=aggregation).double()
+    ours, theirs = loss(given, ROLES), literal(loss, given, ROLES)
+    assert ours.item() == pytest.approx(theirs.item(), abs=1e-10)
+    found = gradient(model, ours)
+    assert found.isfinite().all()
+    assert torch.allclose(found, gradient(model, theirs), atol=1e-9)
+
+
+def test_a_batch_without_turns_has_no_loss_and_no_gradient() -> None:
+    gone = empty(ROWS)
+    model = toy_encoder()
+    value = MatchingGuided(model).double()([gone, gone, column(ROWS, 1)])
+    assert value.item() == 0
+    assert not gradient(model, value).any()
 
 
 def test_padding_and_the_order_of_turns_and_rows_change_nothing() -> None:

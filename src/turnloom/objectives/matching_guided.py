@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from turnloom.errors import TurnloomError
 from turnloom.objectives.caching import Features
 from turnloom.objectives.contrast import Mask, check_choice
-from turnloom.objectives.gathering import SharedHead
+from turnloom.objectives.gathering import SharedHead, total, world_size
 from turnloom.objectives.text_keys import text_keys
 
 __all__ = ["MatchingGuided"]
@@ -40,7 +40,8 @@ class MatchingGuided(nn.Module):
         pooled `R_j` and of `R_j` as seen by the turns around reply i.
 
     Inputs:
-        Columns (turn, turn, ..., reply): the turns around the reply in any order; an empty text is no turn. `label`:
+        Columns (turn, turn, ..., reply): the turns around the reply in any order; an empty text is no turn. A row
+        without any turn has no loss of its own; its reply still is a negative of other rows. `label`:
         the role of the reply's speaker, so that negatives are of the same role; without it, all others are negatives.
 
     When to use:
@@ -124,7 +125,9 @@ class MatchingGuided(nn.Module):
             turns, valid = means[place[:-1]].transpose(0, 1), ~empty[place[:-1]].T
             similar = self.similarities(turns, valid, states[place[-1]], means[place[-1]])
             allowed = self._allowed(keys.view(len(columns), -1)[-1], labels)
-            return -(similar / self.temperature).masked_fill(~allowed, -math.inf).log_softmax(1).diagonal().mean()
+            seen = valid.any(1)  # By at least one turn; a row without any teaches nothing.
+            terms = (similar / self.temperature).masked_fill(~allowed, -math.inf).log_softmax(1).diagonal()[seen]
+            return -terms.sum() * world_size() / total(seen.sum()).clamp(min=1)
 
     def similarities(self, turns: Tensor, valid: Tensor, tokens: Tensor, pooled: Tensor) -> Tensor:
         """How similar each reply (column) is to itself as seen by the turns of each row.
@@ -144,7 +147,8 @@ class MatchingGuided(nn.Module):
         gram = tokens @ tokens.transpose(1, 2)
         onto = torch.einsum("jsd,jd->js", tokens, pooled)
         dots = torch.einsum("ijs,js->ij", matches, onto)
-        lengths = torch.einsum("ijs,jst,ijt->ij", matches, gram, matches).clamp(min=0).sqrt()
+        # Above 0, where the gradient of a square root is infinite: no turn, or one that sees nothing of a reply.
+        lengths = torch.einsum("ijs,jst,ijt->ij", matches, gram, matches).clamp(min=1e-24).sqrt()
         found: Tensor = dots / (lengths * pooled.norm(dim=1)).clamp(min=1e-12)
         return found
 
@@ -152,7 +156,9 @@ class MatchingGuided(nn.Module):
         """The matches of all turns, each turn weighted by what it makes of the reply."""
         each = torch.einsum("itd,jsd->ijts", turns, tokens) / math.sqrt(turns.shape[-1])
         refined = torch.einsum("ijts,jsd->ijtd", each, tokens)
-        weights = self._shared(refined).squeeze(-1).masked_fill(~valid[:, None], -math.inf).softmax(-1)
+        scores = self._shared(refined).squeeze(-1)
+        # Finite, so that a row without turns has weights, which its loss leaves out, and not NaN.
+        weights = scores.masked_fill(~valid[:, None], torch.finfo(scores.dtype).min).softmax(-1)
         return torch.einsum("ijt,ijts->ijs", weights, each)
 
     def _allowed(self, keys: Tensor, roles: Tensor | None) -> Tensor:
