@@ -17,6 +17,7 @@ from turnloom.runtime import load_encoder
 from turnloom.training import Recipe, TrainResult, load_recipe, train
 from turnloom.training.run import WORK
 from turnloom.training.stage import StageRun
+from turnloom.training.start import add_tokens
 
 TEXTS = ["please tell me about q1 and q2", "the a1 is that a2 was"]
 
@@ -215,6 +216,38 @@ def test_frozen_parts_stay(table: Path, start: Path, tmp_path: Path) -> None:
     changed = {name for name, tensor in before.items() if not torch.equal(tensor, after[name])}
     assert not any("encoder.layer.0." in name or "word_embeddings" in name for name in changed)
     assert any("LayerNorm" in name for name in changed)
+
+
+def test_frozen_words_do_not_decay_while_added_marks_learn(table: Path, start: Path, tmp_path: Path) -> None:
+    changes = {"model.freeze_embeddings": "true", "stages.0.weight_decay": "0.5"}
+    train(recipe("tod-bert", start, **changes), [table], tmp_path / "model")
+    before, after = (
+        next(tensor for name, tensor in load_file(folder / "model.safetensors").items() if "word_embeddings" in name)
+        for folder in (start, tmp_path / "model")
+    )
+    marks = SentenceTransformer(str(tmp_path / "model"), device="cpu").tokenizer.convert_tokens_to_ids(
+        ["[USR]", "[SYS]"]
+    )
+    assert marks == [len(before), len(before) + 1]
+    assert torch.equal(after[: len(before)], before)
+    still = recipe("tod-bert", start, **changes, **{"stages.0.encoder_rate": "0"})
+    train(still, [table], tmp_path / "still")
+    first = load_file(tmp_path / "still" / "model.safetensors")
+    untrained = next(tensor for name, tensor in first.items() if "word_embeddings" in name)
+    assert (after[marks] != untrained[marks]).any(dim=1).all()
+
+
+def test_marks_that_are_added_later_leave_earlier_ones_free(start: Path) -> None:
+    model = SentenceTransformer(str(start), device="cpu")
+    network = model[0].auto_model
+    network.get_input_embeddings().requires_grad_(False)
+    known = len(model.tokenizer)
+    for mark in ("[ONE]", "[TWO]"):
+        add_tokens(model.tokenizer, network, [mark], frozen=True)
+    weight = network.get_input_embeddings().weight
+    weight.sum().backward()
+    assert not weight.grad[:known].any()
+    assert weight.grad[known:].all()
 
 
 def test_two_views_in_one_stage_have_losses_of_their_own(table: Path, start: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from turnloom.errors import TurnloomError
 from turnloom.objectives import ContextReplyHeads, small_transformer
@@ -14,9 +14,13 @@ from turnloom.runtime.scorer import CrossEncoderScorer, is_cross_encoder, load_s
 from turnloom.training.recipe import ModelOptions, Recipe
 from turnloom.views.manipulations import END_OF_TURN, MARKS
 
-__all__ = ["add_tokens", "as_cross_encoder", "load_start"]
+if TYPE_CHECKING:
+    from torch import Tensor
+
+__all__ = ["add_tokens", "as_cross_encoder", "frozen_rows", "load_start"]
 
 TURNS = [END_OF_TURN, *MARKS.values()]
+_FROZEN_ROWS = "turnloom_frozen_rows"
 
 
 def load_start(recipe: Recipe) -> tuple[Any, ContextReplyHeads | None]:
@@ -97,24 +101,29 @@ def _prepared(model: Any, options: ModelOptions) -> Any:
 
 def add_tokens(tokenizer: Any, network: Any, tokens: Sequence[str], *, frozen: bool) -> None:
     """Make words of marks and slots, which have to be learned even if all others stay as they are."""
-    from torch import Tensor
-
-    before = len(tokenizer)
+    before, weight = len(tokenizer), network.get_input_embeddings().weight
     if not tokenizer.add_tokens(list(tokens), special_tokens=True):
         return
-    if len(tokenizer) > network.get_input_embeddings().num_embeddings:
+    rows = frozen_rows(weight) or before  # What was added earlier is still to be learned.
+    if len(tokenizer) > len(weight):
         network.resize_token_embeddings(len(tokenizer), mean_resizing=False)
-    if not frozen:
+        weight = network.get_input_embeddings().weight
+    if not frozen or frozen_rows(weight):
         return
 
     def of_new_words(gradient: Tensor) -> Tensor:
         kept = gradient.clone()
-        kept[:before] = 0
+        kept[:rows] = 0
         return kept
 
-    weight = network.get_input_embeddings().weight
     weight.requires_grad_(True)
     weight.register_hook(of_new_words)
+    setattr(weight, _FROZEN_ROWS, rows)
+
+
+def frozen_rows(weight: Any) -> int:
+    """How many first rows of a parameter get no gradient: nothing else, weight decay included, may change them."""
+    return getattr(weight, _FROZEN_ROWS, 0)
 
 
 def _fix(model: Any, network: Any, options: ModelOptions) -> None:

@@ -19,6 +19,7 @@ from turnloom.objectives.gathering import of_first, world_size
 from turnloom.training.budget import Budget, rate_factor
 from turnloom.training.losses import added_parameters
 from turnloom.training.recipe import Stage
+from turnloom.training.start import frozen_rows
 
 __all__ = ["DialogueTrainer", "Pace", "RerankerTrainer", "Validation", "last_checkpoint", "state_at_the_end"]
 
@@ -76,6 +77,11 @@ class _StageTrainer(BaseTrainer):
         chosen: Any = optimizer or self.optimizer
         self.lr_scheduler = torch.optim.lr_scheduler.LambdaLR(chosen, factor)
         return self.lr_scheduler
+
+    def get_decay_parameter_names(self, model: nn.Module) -> list[str]:
+        """All but a parameter of which some rows are frozen: AdamW would let these decay without any gradient."""
+        frozen = {name for name, parameter in model.named_parameters() if frozen_rows(parameter)}
+        return [name for name in super().get_decay_parameter_names(model) if name not in frozen]
 
     def compute_loss(self, model: Any, inputs: dict[str, Any], *arguments: Any, **options: Any) -> Any:
         """The loss, and the tokens it took counted."""
