@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import torch
 from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 
+from tests.training.toy import conversations, write_start, write_table
 from turnloom.errors import TurnloomError
 from turnloom.runtime import load_encoder
 from turnloom.training import Recipe, TrainResult, load_recipe, train
@@ -208,6 +210,24 @@ def test_mistakes_are_said(table: Path, start: Path, tmp_path: Path) -> None:
         train(recipe("dse", start, keep_heads="true"), [table], tmp_path / "d")
     assert not list((tmp_path / "d").rglob("checkpoint-*")), "it was said after the training"
     assert not (tmp_path / "d" / "training" / "recipe.yaml").exists()
+
+
+def test_a_run_resumes_with_its_own_tables_and_base_model_only(start: Path, tmp_path: Path) -> None:
+    table, base = write_table(tmp_path / "table", conversations(60)), tmp_path / "base"
+    shutil.copytree(start, base)
+    wanted = recipe("dse", base)
+    with pytest.raises(PowerCutError):
+        train(wanted, [table], tmp_path / "model", on_progress=stop_at(3))
+    other = write_table(tmp_path / "other", conversations(60, seed=1))
+    for tables in ([other], [table, other]):
+        with pytest.raises(TurnloomError, match="began with other tables"):
+            train(wanted, tables, tmp_path / "model", resume=True)
+    write_start(base, width=16)
+    with pytest.raises(TurnloomError, match=f"{base} has changed since"):
+        train(wanted, [table], tmp_path / "model", resume=True)
+    shutil.copytree(start, base, dirs_exist_ok=True)
+    shutil.copytree(table, tmp_path / "moved")  # The same rows in another folder are the same table.
+    assert train(wanted, [tmp_path / "moved"], tmp_path / "model", resume=True).steps == 6
 
 
 def test_frozen_parts_stay(table: Path, start: Path, tmp_path: Path) -> None:

@@ -9,14 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from turnloom.corpus.table import read_manifest
 from turnloom.errors import TurnloomError
-from turnloom.files import refuse_other_files, write_whole
+from turnloom.files import write_whole
 from turnloom.runtime.context_format import read_context_format
-from turnloom.runtime.fingerprint import NOT_THE_MODEL
 from turnloom.runtime.installed import model_folder
+from turnloom.training.claim import claim, release
 from turnloom.training.distributed import first_process_first, is_first_process
 from turnloom.training.recipe import Recipe
 
@@ -90,7 +88,7 @@ def train(
     model, heads = load_start(recipe)
     with first_process_first():
         if is_first_process():
-            _claim(recipe, work, resume)
+            claim(recipe, tables, work, resume=resume)
     base = recipe.model.start
     context = recipe.model.context
     if base and context == type(context)():
@@ -105,30 +103,11 @@ def train(
         try:
             losses = run.train(tables, resume, result)
         except TurnloomError:
-            _release(work)
+            if is_first_process():
+                release(work)
             raise
     _finish(recipe, model, losses, reads, context, result)
     return result
-
-
-def _claim(recipe: Recipe, work: Path, resume: bool) -> None:
-    """Note which recipe runs here; a folder with another run is not overwritten."""
-    path = work / "recipe.yaml"
-    settings = yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False)
-    if path.exists():
-        if not resume:
-            raise TurnloomError(f"{work.parent} holds a run already", "go on with --resume, or choose another --out")
-        if path.read_text(encoding="utf-8") != settings:
-            raise TurnloomError(f"{path} is another recipe", "resume with the one the run began with")
-    refuse_other_files(work.parent, "a model", beside=NOT_THE_MODEL)
-    work.mkdir(parents=True, exist_ok=True)
-    write_whole(path, settings)
-
-
-def _release(work: Path) -> None:
-    """Give the folder free if nothing was learned in it yet, so that the fixed command may have it."""
-    if is_first_process() and not any(work.glob("stage-*/checkpoint-*")) and not any(work.glob("stage-*/finished*")):
-        (work / "recipe.yaml").unlink(missing_ok=True)
 
 
 def _finish(recipe: Recipe, model: Any, losses: dict[str, Any], reads: int, context: Any, result: TrainResult) -> None:
