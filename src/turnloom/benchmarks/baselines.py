@@ -47,7 +47,7 @@ class StaticWords:
         self.fingerprint = f"static-{base.fingerprint}"
         self._tokenizer: Any = base.model.tokenizer
         transformer: Any = base.model[0]
-        self._table = transformer.auto_model.get_input_embeddings().weight.detach().numpy()
+        self._table = transformer.auto_model.get_input_embeddings().weight.detach().cpu().numpy()
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """The mean of each text's word pieces; no special tokens."""
@@ -103,9 +103,7 @@ def _pooled(folder: Path, mode: str, bf16: bool) -> Encoder:
 
     own = load_encoder(folder)
     transformer = Transformer(str(folder), max_seq_length=256)
-    model = SentenceTransformer(
-        modules=[transformer, Pooling(transformer.get_embedding_dimension(), mode)], device="cpu"
-    )
+    model = SentenceTransformer(modules=[transformer, Pooling(transformer.get_embedding_dimension(), mode)])
     return SentenceTransformerEncoder(
         model, name=f"{mode}-{own.name}", fingerprint=f"{mode}-{own.fingerprint}", languages=own.languages, bf16=bf16
     )

@@ -97,9 +97,9 @@ class SentenceTransformerEncoder:
     def _run(self, encode: Any, texts: Sequence[str]) -> Vectors:
         import torch
 
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self._bf16):
+        with torch.autocast(self.model.device.type, dtype=torch.bfloat16, enabled=self._bf16):
             vectors = encode(list(texts), batch_size=self._batch_size, show_progress_bar=False, convert_to_tensor=True)
-        return cast("Vectors", vectors.float().numpy())
+        return cast("Vectors", vectors.float().cpu().numpy())
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Vectors for meaning."""
@@ -129,19 +129,21 @@ class SentenceTransformerEncoder:
         return [weight for weight in self.model.parameters() if weight.requires_grad]
 
     def embed(self, texts: Sequence[str]) -> torch.Tensor:
-        """Vectors for meaning, with gradients and with dropout."""
+        """Vectors for meaning, with gradients and with dropout; on the CPU, wherever the model is."""
         import torch
+        from sentence_transformers.util import batch_to_device
 
         self.model.train()
         prompt = self.model.prompts.get(self.model.default_prompt_name or "")
         # Texts of one length together: attention with dropout is slow on padding.
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
         pieces = []
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self._bf16):
+        with torch.autocast(self.model.device.type, dtype=torch.bfloat16, enabled=self._bf16):
             for start in range(0, len(order), EMBED_AT_A_TIME):
                 piece = [texts[place] for place in order[start : start + EMBED_AT_A_TIME]]
-                pieces.append(self.model(self.model.preprocess(piece, prompt=prompt))["sentence_embedding"])
-        vectors = torch.cat(pieces)[torch.tensor(order).argsort()]
+                features = batch_to_device(self.model.preprocess(piece, prompt=prompt), self.model.device)
+                pieces.append(self.model(features)["sentence_embedding"])
+        vectors = torch.cat(pieces).cpu()[torch.tensor(order).argsort()]
         return vectors[:, : self.model.truncate_dim].float()
 
 
@@ -212,7 +214,6 @@ def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> En
     with damage_named(folder):
         model = SentenceTransformer(
             str(folder),
-            device="cpu",
             local_files_only=True,
             trust_remote_code=False,
             model_kwargs={"use_safetensors": True, "dtype": "float32"},

@@ -80,7 +80,7 @@ def _check_extra() -> None:
 def _encoder(folder: Path) -> tuple[ExportSpec, nn.Module, Any]:
     encoder = load_encoder(folder)
     assert isinstance(encoder, SentenceTransformerEncoder)
-    model = encoder.model
+    model = encoder.model.cpu()  # Where the graph's example inputs are.
     prompts = _prompts(model)
     pools = [module for module in model.modules() if getattr(module, "include_prompt", True) is False]
     if prompts and pools:
@@ -114,7 +114,7 @@ def _prompts(model: Any) -> dict[str, str]:
 def _scorer(folder: Path) -> tuple[ExportSpec, nn.Module, Any]:
     scorer = load_scorer(folder)
     assert isinstance(scorer, CrossEncoderScorer)
-    model = scorer.model
+    model = scorer.model.cpu()
     activation = type(model.activation_fn).__name__
     if model.num_labels != 1 or activation not in ("Sigmoid", "Identity"):
         raise TurnloomError(f"{folder} gives no single score for a pair", "export a cross-encoder with one output")

@@ -92,7 +92,7 @@ class CrossEncoderScorer:
         )
         pairs = [(text, reply) for reply in ends]
         exact: AbstractContextManager[None] = _last_layer_in_fp32(self.model) if self._bf16 else nullcontext()
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self._bf16), exact:
+        with torch.autocast(self.model.device.type, dtype=torch.bfloat16, enabled=self._bf16), exact:
             found = self.model.predict(pairs, batch_size=self._batch_size, show_progress_bar=False)
         return np.asarray(found, np.float64).reshape(len(replies))
 
@@ -130,7 +130,6 @@ def load_scorer(folder: Path, *, bf16: bool = False) -> Scorer:
     with damage_named(folder):
         model = CrossEncoder(
             str(folder),
-            device="cpu",
             local_files_only=True,
             trust_remote_code=False,
             model_kwargs={"use_safetensors": True},

@@ -83,7 +83,7 @@ def as_cross_encoder(model: Any, recipe: Recipe) -> Any:
         model.tokenizer.save_pretrained(folder)
         logging.set_verbosity(40)  # Errors only: that the last layer is new needs no saying.
         try:
-            made = CrossEncoder(folder, num_labels=1, device="cpu", local_files_only=True)
+            made = CrossEncoder(folder, num_labels=1, device=str(model.device), local_files_only=True)
         finally:
             logging.set_verbosity(shown)
     made.model_card_data.base_model = None  # The folder is gone.
