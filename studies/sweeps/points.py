@@ -37,6 +37,7 @@ POINTS: dict[str, tuple[str, list[str]]] = {
     "matching-turns-1": ("dialoguecse", [f"{VIEW}.turns=1"]),
     "matching-turns-5": ("dialoguecse", [f"{VIEW}.turns=5"]),
     "matching-rows-1000": ("dialoguecse", ["stages.0.limit=1000"]),
+    # Table 3 has no 0.02: this point is in the list of points, and answers none of the questions.
     "matching-temperature-0.02": ("dialoguecse", [f"{OBJECTIVE}.temperature=0.02"]),
     "matching-temperature-0.5": ("dialoguecse", [f"{OBJECTIVE}.temperature=0.5"]),
     "matching-negatives-1": ("dialoguecse", [f"{OBJECTIVE}.negatives=1"]),

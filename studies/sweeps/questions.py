@@ -96,9 +96,8 @@ QUESTIONS = [
     Question("turns", "DialogueCSE, Figure 2", "three turns beat one", RETRIEVAL, "matching-turns-1", "matching"),
     Question("more turns", "DialogueCSE, Figure 2", "beyond three it drops", RETRIEVAL, "matching-turns-5", "matching"),
     Question("data", "DialogueCSE, Figure 3", "more dialogues help", RETRIEVAL, "matching-rows-1000", "matching"),
-    Question("sharp", "DialogueCSE, Table 3", "0.1 beats 0.02", RETRIEVAL, "matching-temperature-0.02", "matching"),
     Question(
-        "soft", "DialogueCSE, Table 3", "0.1 beats 0.5 (STS)", SIMILARITY, "matching-temperature-0.5", "matching"
+        "temperature", "DialogueCSE, Table 3", "0.1 beats 0.5 (STS)", SIMILARITY, "matching-temperature-0.5", "matching"
     ),
     Question(
         "negatives", "DialogueCSE, Table 4", "nine beat one", RETRIEVAL, "matching-negatives-1", "matching-negatives-9"
