@@ -12,7 +12,7 @@ from turnloom.errors import TurnloomError
 
 __all__ = ["VIEW_VERSION", "ViewManifest", "read_view_manifest"]
 
-VIEW_VERSION = 1
+VIEW_VERSION = 2
 """Raised whenever the same input and options give other rows or another order."""
 
 
