@@ -14,7 +14,7 @@ import pytest
 from turnloom.corpus.detect import detect_format, read_head
 from turnloom.corpus.logfile import MAX_RECORD_BYTES, Parsed, Rejection
 from turnloom.corpus.readers import READERS, ReadOptions
-from turnloom.corpus.readers.rows import find_columns
+from turnloom.corpus.readers.rows import check_mapping
 from turnloom.corpus.schema import Slot
 from turnloom.errors import TurnloomError
 
@@ -239,17 +239,13 @@ class TestTables:
             ("a", [0], [5]),
         ]
 
-    def test_a_row_without_time_stays_with_the_one_before(self) -> None:
-        entry = only(read("csv", "conv,time,body\na,100,x\na,,y\na,50,z\n"))
-        assert entry.order == [100_000_000, 100_000_000, 50_000_000]
-
     def test_unknown_columns_are_asked_for(self) -> None:
         with pytest.raises(TurnloomError, match="--map text=COLUMN"):
             read("csv", "conv,stuff\n1,2\n")
         with pytest.raises(TurnloomError, match="no column 'nope'"):
             read("csv", "conv,stuff\n1,2\n", mapping={"text": "nope"})
         with pytest.raises(TurnloomError, match="knows no field 'words'"):
-            find_columns(["a"], {"words": "a"}, "log.csv")
+            check_mapping({"words": "a"})
 
     def test_parquet_of_messages(self, tmp_path: Path) -> None:
         import pyarrow.parquet as pq
@@ -303,6 +299,7 @@ class TestDetection:
             ("a.tsv", "conversation_id\ttext\n1\thi\n", "csv"),
             ("a.csv", "x,y\n1,hi\n", "csv"),
             ("a.txt", "Agent: hi\nUser: hello\n", "transcript"),
+            ("a.txt", "[2024-05-01 10:32] Agent: hi\n[2024-05-01 10:33] User: hello\n", "transcript"),
             ("a.txt", "just some prose\nin lines\n", None),
         ],
     )

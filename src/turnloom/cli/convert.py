@@ -11,7 +11,7 @@ from turnloom.cli.console import bytes_progress, command_line, console, parse_ma
 
 if TYPE_CHECKING:
     from turnloom.corpus import Conversion
-    from turnloom.corpus.source import LogFile
+    from turnloom.corpus.source import FileCounts, LogFile
 
 __all__ = ["convert", "find_inputs", "table_among"]
 
@@ -24,20 +24,23 @@ def find_inputs(
     from turnloom.corpus.convert import find_logs
 
     found: list[LogFile] = []
+    patterns = []
     for name in logs:
         looks_like_a_name = name.replace("_", "").isalnum() and not Path(name).exists()
         if name in load_catalog() or looks_like_a_name:
             found += get_dataset(name).logs(split)
-            continue
-        found += find_logs(
-            [name],
-            format=log_format,
-            source=source,
-            mapping=parse_mapping(mapping),
-            language=language,
-            on_detect=lambda path, seen: console.print(f"{path}: {seen.format}, because {seen.why}", markup=False),
-        )
-    return found
+        else:
+            patterns.append(name)
+    # All at once: what one file says about the order of its dates helps to read another.
+    return found + find_logs(
+        patterns,
+        format=log_format,
+        source=source,
+        mapping=parse_mapping(mapping),
+        language=language,
+        on_detect=lambda path, seen: console.print(f"{path}: {seen.format}, because {seen.why}", markup=False),
+        on_note=lambda note: console.print(note, markup=False),
+    )
 
 
 def table_among(logs: list[str]) -> Path | None:
@@ -57,7 +60,9 @@ def convert(
     split: str = typer.Option("all", help="For public sets: train, dev, test or all."),
     log_format: str | None = typer.Option(None, "--format", help="The logs' format, if it is not to be recognised."),
     mapping: str | None = typer.Option(
-        None, "--map", help="For tables: dialogue_id=COLUMN,text=COLUMN,speaker=COLUMN,…"
+        None,
+        "--map",
+        help="For tables: dialogue_id=COLUMN,text=COLUMN,speaker=COLUMN,… Also: time=none, dates=day-first.",
     ),
     source: str | None = typer.Option(
         None, help="A name for the source of these logs; each file's own name if not given."
@@ -105,6 +110,26 @@ def convert_with_progress(
             return run(files, out, command=command_line(), strict=strict, overwrite=overwrite, on_start=folder.append)
 
 
+def _say_times(files: list[FileCounts]) -> None:
+    """Warn of times that could not be read, and of dates whose order had to be assumed on the way."""
+    from turnloom.corpus.times import usual_order
+
+    for file in files:
+        if file.unread_times:
+            console.print(
+                f"! {file.path}: {file.unread_times:,} times could not be read and were left out, "
+                f"such as {file.unread_time!r}. To read no times: --map time=none",
+                markup=False,
+            )
+        if file.assumed_dates:
+            order = usual_order(file.assumed_date)
+            console.print(
+                f"! {file.path}: {file.assumed_dates:,} dates such as {file.assumed_date} were read {order}; "
+                "if that is wrong, add --map dates=day-first or dates=month-first",
+                markup=False,
+            )
+
+
 def _summary(conversion: Conversion, out: Path) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -134,6 +159,7 @@ def _summary(conversion: Conversion, out: Path) -> None:
     console.print(f"{records - rejected:,} records accepted, {rejected:,} rejected, {records:,} in all.")
     if manifest.counts["dropped_turns"]:
         console.print(f"{manifest.counts['dropped_turns']:,} turns without text were left out.")
+    _say_times(conversion.files)
     if conversion.rejected_path:
         console.print(f"Why records were rejected: {conversion.rejected_path}", markup=False)
     console.print(f"[bold]{manifest.dialogues:,} dialogues with {manifest.turns:,} turns[/] in {out}")

@@ -10,17 +10,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from turnloom.corpus.date_order import settle_orders, survey_dates
 from turnloom.corpus.detect import Detection, detect_format, read_head
 from turnloom.corpus.engine import batch_function, daft
 from turnloom.corpus.logfile import is_url, stem
 from turnloom.corpus.readers import ReadOptions, find_reader
+from turnloom.corpus.readers.rows import NO_ORDER, check_mapping
 from turnloom.corpus.schema import ARROW_SCHEMA
 from turnloom.corpus.source import FileCounts, LogFile, dialogue_source, read_counts
 from turnloom.corpus.table import Manifest, TableWriter, count_by_source
 from turnloom.corpus.turn_arrays import join_turns, split_turns, turns_dtype
 from turnloom.errors import TurnloomError
+
+IntArray = npt.NDArray[np.int64]
 
 __all__ = ["Conversion", "convert", "find_logs", "list_files"]
 
@@ -74,6 +79,7 @@ def find_logs(
     mapping: dict[str, str] | None = None,
     language: str | None = None,
     on_detect: Callable[[str, Detection], None] | None = None,
+    on_note: Callable[[str], None] | None = None,
 ) -> list[LogFile]:
     """The log files that paths, globs and URLs name, each with its format.
 
@@ -81,22 +87,30 @@ def find_logs(
         patterns: Local paths, globs, folders or URLs.
         format: The format of all files, if it is not to be recognised.
         source: The name of the source; a file's own name if not given.
-        mapping: For tables, which column gives which field.
+        mapping: For tables, which column gives which field. For every format, ``time`` may be ``none``, and ``dates``
+            ``day-first`` or ``month-first``, if that is not to be found out.
         language: The conversations' language.
         on_detect: Called with each file and what it was recognised as.
+        on_note: Called with what else a reader of the output should know, such as the order of day and month.
     """
+    times = check_mapping(mapping or {})
     if format is not None:
         find_reader(format)  # Says so if there is none, before any file is looked at.
-    logs = []
+    logs, surveys = [], []
     for path in dict.fromkeys(path for pattern in patterns for path in list_files(pattern)):
         head = read_head(path)
         detection = Detection(format, "you said so") if format else detect_format(head)
         if on_detect:
             on_detect(path, detection)
-        options = ReadOptions(source or stem(path), stem(path), mapping or {}, language)
+        options = ReadOptions(source or stem(path), stem(path), mapping or {}, language, times)
         find_reader(detection.format).check(head, options)
         logs.append(LogFile(path, detection.format, options))
-    return logs
+        surveys.append(survey_dates(logs[-1], head))
+    settled, notes = settle_orders(logs, surveys)
+    if on_note:
+        for note in notes:
+            on_note(note)
+    return settled
 
 
 def _join_pieces(pieces: Any) -> Any:
@@ -110,6 +124,19 @@ def _join_pieces(pieces: Any) -> Any:
     )
 
 
+def _fill_order(order: IntArray, lines: IntArray, dialogue: IntArray) -> IntArray:
+    """Give a turn without an order that of the line before it in the same dialogue; the first ones stay first."""
+    if not (order == NO_ORDER).any():
+        return order
+    by = np.lexsort((lines, dialogue))
+    ordered, owner = order[by], dialogue[by]
+    starts = np.append(True, owner[1:] != owner[:-1])
+    last_known = np.maximum.accumulate(np.where((ordered != NO_ORDER) | starts, np.arange(len(by)), 0))
+    filled = np.empty_like(order)
+    filled[by] = ordered[last_known]
+    return filled
+
+
 def _sort_turns(table: Any) -> Any:
     """Each dialogue's turns in the order of their numbers, times or lines."""
 
@@ -117,7 +144,8 @@ def _sort_turns(table: Any) -> Any:
     def in_order(turns: pa.Array, order: pa.Array, lines: pa.Array) -> pa.Array:
         offsets, flat = split_turns(turns)
         dialogue = np.repeat(np.arange(len(turns)), np.diff(offsets))
-        by = np.lexsort((lines.flatten().to_numpy(), order.flatten().to_numpy(), dialogue))
+        numbers = lines.flatten().to_numpy()
+        by = np.lexsort((numbers, _fill_order(order.flatten().to_numpy(), numbers, dialogue), dialogue))
         return join_turns(offsets, flat.take(pa.array(by)))
 
     col = daft().col
@@ -189,6 +217,7 @@ def convert(
         "records": sum(file.records for file in files),
         "rejected": rejected,
         "dropped_turns": sum(file.dropped_turns for file in files),
+        "unread_times": sum(file.unread_times for file in files),
         "out_of_split": sum(file.out_of_split for file in files),
     }
     return Conversion(writer.finish(command, counts), files, rejected_path)

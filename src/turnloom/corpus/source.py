@@ -11,7 +11,7 @@ import json
 import time
 import zlib
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from turnloom.corpus.engine import daft
 from turnloom.corpus.logfile import Parsed, Rejection, open_raw, unpacked
 from turnloom.corpus.readers import ReadOptions, find_reader
 from turnloom.corpus.schema import ARROW_SCHEMA, dialogues_to_arrow
+from turnloom.corpus.times import TimeReader
 
 if TYPE_CHECKING:
     from daft.io.pushdowns import Pushdowns
@@ -62,6 +63,12 @@ class FileCounts:
     dialogues: int = 0
     turns: int = 0
     dropped_turns: int = 0
+    unread_times: int = 0
+    unread_time: str = ""
+    """The first time that could not be read."""
+    assumed_dates: int = 0
+    """Dates whose day and month could be the other way round, and nothing told."""
+    assumed_date: str = ""
     out_of_split: int = 0
     bytes_read: int = 0
     done: bool = False
@@ -90,6 +97,10 @@ class _SideFiles:
         self.counts.records += 1
         self.counts.rejected += 1
 
+    def note_times(self, times: TimeReader) -> None:
+        self.counts.unread_times, self.counts.unread_time = times.unread, times.example
+        self.counts.assumed_dates, self.counts.assumed_date = times.assumed, times.assumed_example
+
     def save(self, *, done: bool = False) -> None:
         if not done and time.monotonic() - self._saved < 0.5:
             return
@@ -112,9 +123,11 @@ def _entries(file: LogFile, side: _SideFiles) -> Iterator[Parsed]:
     """The file's dialogues; what is rejected, and a file that breaks off, is noted on the way."""
     raw = open_raw(file.path)
     last_line = 0
+    times = TimeReader(file.options.times.order, file.options.times.off)  # With counts of this task's own.
+    options = replace(file.options, times=times)
     try:
         with raw, unpacked(file.path, raw) as stream:
-            for entry in find_reader(file.format).read(stream, file.path, file.options):
+            for entry in find_reader(file.format).read(stream, file.path, options):
                 if isinstance(entry, Rejection):
                     last_line = entry.line
                     side.reject(entry)
@@ -123,6 +136,7 @@ def _entries(file: LogFile, side: _SideFiles) -> Iterator[Parsed]:
                     side.counts.dropped_turns += entry.dropped_turns
                     yield entry
                 side.counts.bytes_read = raw.tell()
+                side.note_times(times)
     except (OSError, EOFError, zlib.error) as error:
         # A truncated gzip or a lost connection: what came before it is good.
         side.reject(Rejection(last_line, f"the file could not be read to its end: {error}"))

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from turnloom.corpus.json_container import Container, JsonRecord, find_container, json_records
 from turnloom.corpus.logfile import ByteStream, Parsed, Rejection, shorten
 from turnloom.corpus.schema import BadDialogueError, Dialogue, check_dialogue
+from turnloom.corpus.times import TimeReader
 
 __all__ = [
     "Head",
@@ -20,7 +21,6 @@ __all__ = [
     "Reader",
     "identifier",
     "list_of",
-    "parse_time",
     "strings",
     "turn_number",
     "value_of",
@@ -37,12 +37,14 @@ class ReadOptions:
         stem: Names the dialogues of a file that has no ids: ``<stem>-<line>``.
         mapping: For tables, which column gives which field.
         language: The language of the conversations, if it is known (``en``).
+        times: Reads the times of the file: ``options.times.read(value)``.
     """
 
     source: str
     stem: str
     mapping: dict[str, str] = field(default_factory=dict)
     language: str | None = None
+    times: TimeReader = field(default_factory=TimeReader)
 
 
 @dataclass(frozen=True)
@@ -183,24 +185,6 @@ def strings(value: Any, what: str) -> list[str] | None:
         if not isinstance(entry, (str, int)):
             raise BadDialogueError(f"an entry of {what} is {type(entry).__name__}, not text", entry)
     return [str(entry) for entry in entries]
-
-
-def parse_time(value: Any) -> dt.datetime | None:
-    """A point in time from ISO 8601 text or seconds (or milliseconds) since 1970; no time zone means UTC."""
-    if value is None or value == "":
-        return None
-    if isinstance(value, dt.datetime):
-        return value if value.tzinfo else value.replace(tzinfo=dt.timezone.utc)
-    try:
-        if isinstance(value, str) and not re.fullmatch(r"-?\d+(\.\d+)?", value):
-            parsed = dt.datetime.fromisoformat(value.replace("Z", "+00:00"))
-            return parsed if parsed.tzinfo else parsed.replace(tzinfo=dt.timezone.utc)
-        seconds = float(value)
-        # Dates after the year 5138 in seconds are milliseconds.
-        seconds = seconds / 1_000 if abs(seconds) > 1e11 else seconds
-        return dt.datetime.fromtimestamp(seconds, dt.timezone.utc)
-    except (ValueError, TypeError, OverflowError, OSError) as error:
-        raise BadDialogueError("a time that is neither ISO 8601 nor seconds since 1970", value) from error
 
 
 def turn_number(time: dt.datetime) -> int:

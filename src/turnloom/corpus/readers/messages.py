@@ -7,7 +7,7 @@ from typing import Any
 
 from turnloom.corpus.json_container import JsonRecord
 from turnloom.corpus.logfile import Parsed
-from turnloom.corpus.readers.base import JsonReader, ReadOptions, identifier, parse_time, strings, without_empty_turns
+from turnloom.corpus.readers.base import JsonReader, ReadOptions, identifier, strings, without_empty_turns
 from turnloom.corpus.schema import BadDialogueError, Dialogue, Turn
 
 __all__ = ["READER"]
@@ -29,7 +29,7 @@ def _text(content: Any) -> str:
     raise BadDialogueError(f"a message's content is {type(content).__name__}, not text", content)
 
 
-def _turn(message: Any) -> Turn | None:
+def _turn(message: Any, options: ReadOptions) -> Turn | None:
     if not isinstance(message, dict):
         raise BadDialogueError(f"a message is {type(message).__name__}, not an object", message)
     role = message.get("role", message.get("from"))
@@ -39,7 +39,7 @@ def _turn(message: Any) -> Turn | None:
         return None
     if "content" not in message and "value" not in message and "tool_calls" not in message:
         raise BadDialogueError("a message has no 'content' (or 'value')", message)
-    time = parse_time(message.get("timestamp", message.get("time")))
+    time = options.times.read(message.get("timestamp", message.get("time")))
     return Turn(_SHAREGPT_ROLES.get(role, role), _text(message.get("content", message.get("value"))), time=time)
 
 
@@ -49,7 +49,7 @@ def parse(record: JsonRecord, options: ReadOptions) -> Parsed:
     messages = value.get("messages", value.get("conversations"))
     if not isinstance(messages, list):
         raise BadDialogueError("a record has no list of 'messages' (or 'conversations')", value)
-    turns = [_turn(message) for message in messages]
+    turns = [_turn(message, options) for message in messages]
     said = [turn for turn in turns if turn is not None]
     name = next((value[key] for key in ("id", "conversation_id", "dialogue_id") if value.get(key) is not None), None)
     dialogue = Dialogue(

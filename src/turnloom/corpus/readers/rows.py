@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from turnloom.corpus.logfile import Parsed, Rejection, shorten
-from turnloom.corpus.readers.base import ReadOptions, parse_time, turn_number
+from turnloom.corpus.readers.base import ReadOptions, turn_number
 from turnloom.corpus.schema import BadDialogueError, Dialogue, Turn, check_dialogue
+from turnloom.corpus.times import DateOrder, TimeReader
 from turnloom.errors import TurnloomError
 
-__all__ = ["FIELDS", "Row", "find_columns", "group_rows"]
+__all__ = ["FIELDS", "NO_ORDER", "Row", "check_mapping", "find_columns", "group_rows"]
 
 _NAMES = """
 dialogue_id: dialogue_id conversation_id conv_id conversation dialog_id dialogue thread_id session_id ticket_id conv
@@ -29,6 +30,13 @@ language: language lang
 FIELDS = {field: names.split() for field, _, names in (line.partition(":") for line in _NAMES.strip().splitlines())}
 """The fields of a row, and the column names under which they are found without being told."""
 
+DATES = "dates"
+"""What `--map` calls the order of day and month."""
+NO_TIME = "none"
+"""`--map time=none`: whatever times there are, they are not read."""
+NO_ORDER = -(2**63)
+"""The order of a turn without a time: it goes with the turn on the line before it."""
+
 MAX_RUN = 10_000
 """Rows of one dialogue that are held at a time; a longer dialogue comes out in pieces."""
 
@@ -41,6 +49,21 @@ class Row:
     values: dict[str, Any]
 
 
+def check_mapping(mapping: dict[str, str]) -> TimeReader:
+    """What a mapping says about times, once its keys and settings are known to be right.
+
+    Raises:
+        TurnloomError: If it names a field or a setting that there is not.
+    """
+    for field in mapping:
+        if field not in (*FIELDS, DATES):
+            raise TurnloomError(f"--map knows no field {field!r}", f"it knows {', '.join([*FIELDS, DATES])}")
+    order = mapping.get(DATES)
+    if order not in (None, "day-first", "month-first"):
+        raise TurnloomError(f"--map knows no dates that are {order!r}", "write dates=day-first or dates=month-first")
+    return TimeReader(cast("DateOrder | None", order), off=mapping.get("time") == NO_TIME)
+
+
 def find_columns(names: list[str], mapping: dict[str, str], path: str) -> dict[str, str]:
     """Which column gives which field: as the user said, else by the column's name.
 
@@ -48,16 +71,16 @@ def find_columns(names: list[str], mapping: dict[str, str], path: str) -> dict[s
         >>> find_columns(["conv", "who", "body"], {"text": "body"}, "chats.csv")
         {'dialogue_id': 'conv', 'text': 'body', 'speaker': 'who'}
     """
-    for field, column in mapping.items():
-        if field not in FIELDS:
-            raise TurnloomError(f"--map knows no field {field!r}", f"it knows {', '.join(FIELDS)}")
+    wanted = {field: column for field, column in mapping.items() if field in FIELDS}
+    off = wanted.get("time") == NO_TIME and wanted.pop("time")
+    for column in wanted.values():
         if column not in names:
             raise TurnloomError(f"{path} has no column {column!r}", f"its columns are {', '.join(names)}")
     by_name = {name.strip().lower().replace(" ", "_"): name for name in reversed(names)}
     columns = {}
     for field, known in FIELDS.items():
-        found = mapping.get(field) or next((by_name[name] for name in known if name in by_name), None)
-        if found is not None:
+        found = wanted.get(field) or next((by_name[name] for name in known if name in by_name), None)
+        if found is not None and not (off and field == "time"):
             columns[field] = found
     for field in ("dialogue_id", "text"):
         if field not in columns:
@@ -94,8 +117,8 @@ def _cell(row: Row, column: str | None) -> str:
     return str(value)
 
 
-def _order(row: Row, columns: dict[str, str], turn: Turn, before: int) -> int:
-    """The turn's number if the table has one, else its time (the turn before's if it has none), else its line."""
+def _order(row: Row, columns: dict[str, str], turn: Turn) -> int:
+    """The turn's number if the table has one, else its time, else its line."""
     if "turn" in columns:
         try:
             return int(float(_cell(row, columns["turn"])))
@@ -104,20 +127,19 @@ def _order(row: Row, columns: dict[str, str], turn: Turn, before: int) -> int:
                 f"column {columns['turn']!r} is not a number", _cell(row, columns["turn"])
             ) from error
     if "time" in columns:
-        return turn_number(turn.time) if turn.time else before
+        return turn_number(turn.time) if turn.time else NO_ORDER
     return row.line
 
 
-def _turn(row: Row, columns: dict[str, str], run: _Run | None) -> tuple[str, Turn, int, str | None]:
+def _turn(row: Row, columns: dict[str, str], options: ReadOptions) -> tuple[str, Turn, int, str | None]:
     dialogue_id = _cell(row, columns["dialogue_id"]).strip()
     if not dialogue_id:
         raise BadDialogueError(f"column {columns['dialogue_id']!r} is empty", repr(row.values))
     time = row.values.get(columns["time"]) if "time" in columns else None
     intent = _cell(row, columns.get("intent")) or None
     speaker = _cell(row, columns.get("speaker")).strip()
-    turn = Turn(speaker, _cell(row, columns["text"]), intent=intent, time=parse_time(time))
-    before = run.order[-1] if run and run.order and run.dialogue_id == dialogue_id else 0
-    order = _order(row, columns, turn, before)
+    turn = Turn(speaker, _cell(row, columns["text"]), intent=intent, time=options.times.read(time))
+    order = _order(row, columns, turn)
     if not -(2**63) <= order < 2**63:
         raise BadDialogueError("a turn's number does not fit into 64 bits", str(order))
     language = _cell(row, columns.get("language")) or None
@@ -137,7 +159,7 @@ def group_rows(
             yield row
             continue
         try:
-            dialogue_id, turn, order, language = _turn(row, columns, run)
+            dialogue_id, turn, order, language = _turn(row, columns, options)
         except BadDialogueError as error:
             yield Rejection(row.line, error.reason, shorten(error.piece))
             continue

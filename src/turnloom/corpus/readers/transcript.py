@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from turnloom.corpus.logfile import ByteStream, Line, Parsed, Rejection, read_lines, shorten
-from turnloom.corpus.readers.base import Head, ReadOptions, parse_time
+from turnloom.corpus.readers.base import Head, ReadOptions
 from turnloom.corpus.schema import BadDialogueError, Dialogue, Turn, check_dialogue
 
 __all__ = ["READER"]
@@ -33,7 +33,9 @@ class TranscriptReader:
         """Most lines start with a speaker and a colon."""
         lines = [line for line in head.lines()[:200] if line.strip()]
         spoken = [match["speaker"] for line in lines if (match := _TURN.match(line))]
-        if head.container is not None or not spoken or len(spoken) < 0.5 * len(lines):
+        record = head.first_record()  # A time in brackets in front looks like an array, and its year like a record.
+        is_json = record is not None and isinstance(record.value, (dict, list))
+        if is_json or not spoken or len(spoken) < 0.5 * len(lines):
             return None
         names = ", ".join(repr(name) for name in list(dict.fromkeys(spoken))[:3])
         return f"{len(spoken)} of its first {len(lines)} lines start with a speaker and a colon ({names})"
@@ -58,7 +60,7 @@ class TranscriptReader:
         if not block:
             return
         try:
-            turns, dropped = self._turns(block)
+            turns, dropped = self._turns(block, options)
             dialogue = Dialogue(f"{options.stem}-{block[0].number}", options.source, turns, language=options.language)
             yield Parsed(check_dialogue(dialogue), dropped_turns=dropped)
         except UnicodeDecodeError as error:
@@ -66,13 +68,14 @@ class TranscriptReader:
         except BadDialogueError as error:
             yield Rejection(block[0].number, error.reason, shorten(error.piece or block[0].content))
 
-    def _turns(self, block: list[Line]) -> tuple[list[Turn], int]:
+    def _turns(self, block: list[Line], options: ReadOptions) -> tuple[list[Turn], int]:
         turns: list[Turn] = []
         for line in block:
             text = line.content.decode("utf-8").removeprefix("\ufeff")
             match = _TURN.match(text)
             if match:
-                turns.append(Turn(match["speaker"], match["text"] or "", time=parse_time(match["time"])))
+                time = options.times.read(match["time"])
+                turns.append(Turn(match["speaker"], match["text"] or "", time=time))
             elif turns:
                 turns[-1].text += "\n" + text
             else:

@@ -12,7 +12,6 @@ from turnloom.corpus.readers.base import (
     ReadOptions,
     identifier,
     list_of,
-    parse_time,
     strings,
     value_of,
     without_empty_turns,
@@ -31,7 +30,7 @@ def _slot(slot: Any) -> Slot:
     return Slot(name, value, start, end)
 
 
-def _turn(turn: Any) -> Turn:
+def _turn(turn: Any, options: ReadOptions) -> Turn:
     text = value_of(turn, "text", str, "a turn")
     # Several intents at once are written as Rasa writes them: joined by "+".
     intents = strings(turn.get("intent"), "a turn's intent")
@@ -41,7 +40,7 @@ def _turn(turn: Any) -> Turn:
         acts=strings(turn["acts"] if "acts" in turn else turn.get("act"), "a turn's acts"),
         slots=[_slot(slot) for slot in list_of(turn, "slots", "a turn")] if turn.get("slots") is not None else None,
         intent="+".join(intents) if intents else None,
-        time=parse_time(turn.get("time")),
+        time=options.times.read(turn.get("time")),
     )
 
 
@@ -57,7 +56,7 @@ def parse(record: JsonRecord, options: ReadOptions) -> Parsed:
         Dialogue(
             dialogue_id=identifier(_first(value, "dialogue_id", "id"), record, options),
             source=options.source,
-            turns=[_turn(turn) for turn in turns],
+            turns=[_turn(turn, options) for turn in turns],
             domains=strings(_first(value, "domains", "services", "domain"), "domains"),
             language=_first(value, "language") or options.language,
             labels=strings(_first(value, "labels", "label"), "labels"),

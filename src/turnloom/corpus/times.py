@@ -1,0 +1,179 @@
+"""Times as people and programs write them: ISO 8601, `5/1/2024 10:00 AM`, `1 May 2024`, seconds since 1970.
+
+The general parser (dateutil) is slow, so it sees only dates, and each date once: the time of day is cut out first. A
+column of a million times costs as many slow calls as it has days.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Literal
+
+__all__ = ["DateOrder", "TimeReader", "numeric_date", "usual_order"]
+
+DateOrder = Literal["day-first", "month-first"]
+
+_UTC = dt.timezone.utc
+_EPOCH = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE]\+?\d+)?")
+_COMPACT = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[0-2]\d[0-5]\d[0-5]\d)?")
+"""20240501 or 20240501103000: as seconds since 1970 it would be a day in 1970 or a year past 2600."""
+_CLOCK = re.compile(
+    r"(?<![\d:.+-])(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:\s*([AaPp])\.?\s?[Mm](?![A-Za-z])\.?)?(?![\d:])"
+)
+_TRIPLE = re.compile(r"(?<!\d)(\d{1,4})(\s?[./-]\s?| )(\d{1,2})\2(\d{1,4})(?!\d)")
+_NOISE = re.compile(r"\s*\([^)]*\)$|\b(?:GMT|UTC)\s?(?=[+-]\d)|\b(?:Uhr|Hrs?|hrs?)\b")
+"""JavaScript writes `GMT+0200 (Central European Summer Time)`, which the general parser takes for two hours behind."""
+_MISSING = frozenset(("", "-", "null", "none", "nan", "nat", "na", "n/a", "\\n"))
+_LONGEST = 80
+_SCALES = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
+"""Numbers above the first are so many to a second: seconds would lie past the year 5138."""
+_ZONES = {
+    "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
+    "UTC": 0, "GMT": 0, "Z": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3,
+}  # fmt: skip
+_DEFAULTS = (dt.datetime(2001, 1, 1), dt.datetime(2004, 2, 2))
+
+
+def _zone(name: str | None, offset: int | None) -> dt.timezone | None:
+    """A zone by its offset or its usual name; one of another name is passed over, as if no zone were given."""
+    if offset is None:
+        offset = 3_600 * _ZONES[name] if name in _ZONES else None
+    return None if offset is None else dt.timezone(dt.timedelta(seconds=offset))
+
+
+def _epoch(number: float) -> dt.datetime:
+    """Seconds, milliseconds, micro- or nanoseconds since 1970, told apart by their size."""
+    parts = next((parts for above, parts in _SCALES if abs(number) > above), 1.0)
+    return dt.datetime.fromtimestamp(number / parts, _UTC)
+
+
+def numeric_date(text: str) -> re.Match[str] | None:
+    """A date in numbers with the year last: groups 1 and 3 are its day and its month, one way or the other."""
+    triple = _TRIPLE.search(text)
+    return triple if triple and len(triple[1]) <= 2 and len(triple[4]) in (2, 4) else None
+
+
+def _iso_date(triple: re.Match[str], order: DateOrder | None) -> str:
+    """The date as ISO 8601 writes it."""
+    first, between, second, last = triple.groups()
+    if len(first) == 4 and len(last) <= 2:
+        return f"{first}-{int(second):02}-{int(last):02}"
+    if numeric_date(triple[0]) is None:
+        raise ValueError(triple[0])
+    year = int(last) if len(last) == 4 else int(last) + (2000 if int(last) < 70 else 1900)
+    month, day = (first, second) if (order or usual_order(between)) == "month-first" else (second, first)
+    return f"{year:04}-{int(month):02}-{int(day):02}"
+
+
+def usual_order(separator: str) -> DateOrder:
+    """What is assumed of dates that do not tell: with slashes they are month first, otherwise day first."""
+    return "month-first" if "/" in separator else "day-first"
+
+
+@lru_cache(maxsize=8_192)
+def _midnight(text: str, order: DateOrder | None) -> dt.datetime | None:
+    """The start of a day that is written in any of the usual ways, with its time zone if it has one."""
+    from dateutil.parser import parse
+
+    text = _NOISE.sub("", text)
+    try:
+        if triple := _TRIPLE.search(text):
+            date = _iso_date(triple, order)
+            dt.date.fromisoformat(date)  # The general parser would swap what does not fit.
+            text = text[: triple.start()] + date + text[triple.end() :]
+        # What a text leaves out comes from the default: two results that differ are no whole date.
+        found, other = (parse(text, default=default, tzinfos=_zone) for default in _DEFAULTS)
+    except (ValueError, OverflowError, ArithmeticError, TypeError, AttributeError, IndexError):
+        return None
+    return found if found == other else None
+
+
+def _seconds(clock: re.Match[str]) -> float | None:
+    """The time of day in seconds; None if no clock shows it."""
+    hour, minute, second = int(clock[1]), int(clock[2]), int(clock[3] or 0)
+    if clock[5]:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + (12 if clock[5] in "pP" else 0)
+    if hour > 23 or minute > 59 or second > 59:
+        return None
+    return 3_600 * hour + 60 * minute + second + (float(f"0.{clock[4]}") if clock[4] else 0.0)
+
+
+def _parse(text: str, order: DateOrder | None) -> dt.datetime | None:
+    if (
+        text[4:5] == "-" and "." not in text[:19]
+    ):  # 10.30 is half past ten, which ISO 8601 takes for 10 hours and 0.3 s.
+        try:
+            return dt.datetime.fromisoformat(text.replace("Z", "+00:00"))
+        except ValueError:
+            pass
+    if _EPOCH.fullmatch(text):
+        if _COMPACT.fullmatch(text):
+            return dt.datetime.strptime(text, "%Y%m%d" if len(text) == 8 else "%Y%m%d%H%M%S")
+        return _epoch(float(text))
+    if len(text) > _LONGEST:
+        return None
+    clock = _CLOCK.search(text)
+    if clock is None:
+        return _midnight(text, order)
+    seconds = _seconds(clock)
+    day = None if seconds is None else _midnight(f"{text[: clock.start()]} 00:00:00 {text[clock.end() :]}", order)
+    return None if day is None or seconds is None else day + dt.timedelta(seconds=seconds)
+
+
+@dataclass
+class TimeReader:
+    """Reads the times of one file, and counts those that it cannot read.
+
+    Args:
+        order: Whether 1/5/2024 is the first of May; if it is not known, dates with slashes are month first and others
+            day first.
+        off: Whether times are to be passed over.
+    """
+
+    order: DateOrder | None = None
+    off: bool = False
+    unread: int = field(default=0, repr=False, compare=False)
+    example: str = field(default="", repr=False, compare=False)
+    """The first time that could not be read."""
+    assumed: int = field(default=0, repr=False, compare=False)
+    """Dates that could be the other way round, read while the order was not known."""
+    assumed_example: str = field(default="", repr=False, compare=False)
+
+    def read(self, value: Any) -> dt.datetime | None:
+        """A point in time from a text, a number or a date; no time zone means UTC. None if it cannot be read."""
+        if self.off or value is None:
+            return None
+        if isinstance(value, str):
+            value = value.strip()
+            if value.lower() in _MISSING:
+                return None
+        try:
+            time = self._read(value)
+            if time is not None and time.tzinfo is not _UTC:
+                time = time.astimezone(_UTC) if time.tzinfo else time.replace(tzinfo=_UTC)
+        except (ValueError, OverflowError, OSError):
+            time = None
+        if time is None:
+            self.unread += 1
+            self.example = self.example or str(value)[:_LONGEST]
+            return None
+        return time
+
+    def _read(self, value: Any) -> dt.datetime | None:
+        if isinstance(value, str):
+            if self.order is None and value[4:5] != "-" and (date := numeric_date(value)) and date[1] != date[3]:
+                self.assumed += 1
+                self.assumed_example = self.assumed_example or date[0]
+            return _parse(value, self.order)
+        if isinstance(value, dt.datetime):
+            return value
+        if isinstance(value, dt.date):
+            return dt.datetime(value.year, value.month, value.day)
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return _epoch(value)
+        return None
