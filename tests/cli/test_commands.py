@@ -33,6 +33,38 @@ def log(tmp_path: Path) -> Path:
     return path
 
 
+MOSTLY_BAD = "conv,turn,body\n1,1,hi\n1,x,a\n1,y,b\n1,1\n,1,c\n1,z,d\n2,2,2,2,2\n"
+
+
+def test_rejections_are_summed_up(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    log, out = tmp_path / "log.csv", str(tmp_path / "out")
+    log.write_text(MOSTLY_BAD)
+    reasons = (
+        "Most frequent reasons for a rejection:\n"
+        f"  3 × column 'turn' is not a number ({log}:3: 'x')\n"
+        f"  2 × it has 2 fields, the header has 3 ({log}:5: '1,1')\n"
+        f"  1 × column 'conv' is empty ({log}:6: "
+    )
+    code, said, warned = run(capsys, monkeypatch, "convert", str(log), "--out", out)
+    assert code == 0
+    assert warned == "warning: 6 of 7 records were rejected (85 %)\n"
+    assert said.count(reasons) == 1
+
+    log.write_text("conv,turn,body\n" + "1,1,hi\n" * 7 + MOSTLY_BAD.split("\n", 2)[2])
+    code, said, warned = run(capsys, monkeypatch, "convert", str(log), "--out", out, "--overwrite")
+    assert (code, warned) == (0, "")
+    assert said.count("  3 × column 'turn' is not a number") == 1
+
+    log.write_text("conv,turn,body\n" + MOSTLY_BAD.split("\n", 2)[2])
+    code, said, warned = run(capsys, monkeypatch, "convert", str(log), "--out", str(tmp_path / "none"))
+    assert code == 2
+    assert said.count("  3 × column 'turn' is not a number") == 1
+    assert "all 6 records were rejected, mostly because column 'turn' is not a number" in warned
+    assert not (tmp_path / "none" / "manifest.json").exists()
+
+
 def test_convert_then_inspect(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, log: Path, tmp_path: Path
 ) -> None:

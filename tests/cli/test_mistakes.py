@@ -96,6 +96,22 @@ MISTAKES = [
     Mistake("a spreadsheet instead of a CSV", "convert chats.xlsx --out {out}", "looks like none of the known formats"),
     Mistake("a CSV in UTF-16", "convert utf16.csv --out {out}", "utf16.csv is UTF-16. Fix: convert it first: iconv"),
     Mistake("a CSV without messages", "convert columns.csv --out {out}", "name it with --map text=COLUMN"),
+    Mistake("a CSV with a header alone", "convert header.csv --out {out}", "header.csv: no records"),
+    Mistake(
+        "a CSV with empty messages", "convert silent.csv --out {out}", "none of the 2 readable records has any text"
+    ),
+    Mistake(
+        "a CSV of which no row can be read",
+        "convert short.csv --out {out}",
+        "all 2 records were rejected, mostly because it has 2 fields, the header has 3 (short.csv:2)",
+    ),
+    Mistake("rows that cannot be read, inspected", "inspect short.csv", "all 2 records were rejected"),
+    Mistake("rows that cannot be read, prepared", "prepare short.csv --out {out}", "all 2 records were rejected"),
+    Mistake(
+        "a first command on rows that cannot be read",
+        "quickstart short.csv --start model --out {out}",
+        "all 2 records were rejected",
+    ),
     Mistake("an empty file", "convert empty.csv --out {out}", "empty.csv is empty. Fix: leave it out"),
     Mistake("an output folder with other files", "convert chats.csv --out other", "holds files that are not a table's"),
     Mistake("a table that is there already", "convert chats.csv --out corpus", "add --overwrite"),
@@ -180,6 +196,9 @@ def write_world(folder: Path) -> Path:
         "chats.csv": "conversation_id,role,message\n1,customer,where is my parcel\n1,agent,it comes tomorrow\n",
         "columns.csv": "conv,stuff\n1,hi\n",
         "empty.csv": "",
+        "header.csv": "conversation_id,role,message\n",
+        "silent.csv": "conversation_id,role,message\n1,customer,\n1,agent, \n",
+        "short.csv": "conversation_id,role,message\n1,where is my parcel\n1,it comes tomorrow\n",
         "messages.csv": "text\nplease tell me about q1\n",
         "broken.yaml": "name: [",
         "service.yaml": "model: {path: model}\n",

@@ -28,6 +28,7 @@ __all__ = [
     "polling",
     "share_progress",
     "split_names",
+    "warn",
     "write_text",
 ]
 
@@ -42,6 +43,12 @@ def fail(error: TurnloomError) -> None:
     """Say on one line what is wrong and what fixes it."""
     _errors.print("[red]error:[/] ", end="")
     _errors.print(f"{error.problem}. Fix: {error.fix.rstrip('.')}", markup=False)
+
+
+def warn(text: str) -> None:
+    """Say on standard error what is probably wrong, though the command goes on."""
+    _errors.print("[bold yellow]warning:[/] ", end="")
+    _errors.print(text, markup=False)
 
 
 def note(text: str) -> None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from turnloom.cli.console import bytes_progress, command_line, console, parse_mapping, polling
+from turnloom.cli.console import bytes_progress, command_line, console, parse_mapping, polling, warn
 
 if TYPE_CHECKING:
     from turnloom.corpus import Conversion
+    from turnloom.corpus.rejections import Reason
     from turnloom.corpus.source import FileCounts, LogFile
 
-__all__ = ["convert", "find_inputs", "table_among"]
+__all__ = ["convert", "convert_logs", "convert_with_progress", "find_inputs", "table_among", "warn_if_most_rejected"]
 
 
 def find_inputs(
@@ -92,8 +93,6 @@ def convert_with_progress(
     files: list[LogFile], out: Path, *, strict: bool = False, overwrite: bool = False
 ) -> Conversion:
     """Convert files, showing how far it is."""
-    from turnloom.corpus.convert import convert as run
-
     with bytes_progress() as progress:
         total = sum(Path(file.path).stat().st_size for file in files if Path(file.path).is_file())
         task = progress.add_task("reading", total=total or None, note="")
@@ -107,7 +106,38 @@ def convert_with_progress(
             progress.update(task, completed=sum(count.bytes_read for count in counts), note=note)
 
         with polling(update):
-            return run(files, out, command=command_line(), strict=strict, overwrite=overwrite, on_start=folder.append)
+            conversion = convert_logs(files, out, strict=strict, overwrite=overwrite, on_start=folder.append)
+    warn_if_most_rejected(conversion.manifest.counts, out)
+    return conversion
+
+
+def convert_logs(files: list[LogFile], out: Path, **options: Any) -> Conversion:
+    """Convert files; if nothing could be read, say why before that is an error."""
+    from turnloom.corpus.convert import convert as run
+    from turnloom.corpus.rejections import NothingReadError
+
+    try:
+        return run(files, out, command=command_line(), **options)
+    except NothingReadError as error:
+        _say_reasons(error.reasons)
+        raise
+
+
+def warn_if_most_rejected(counts: dict[str, Any], table: Path) -> None:
+    """Warn if more than half of a conversion's records were rejected, with the reasons."""
+    from turnloom.corpus.rejections import common_reasons
+
+    records, rejected = counts["records"], counts["rejected"]
+    if 2 * rejected > records:
+        warn(f"{rejected:,} of {records:,} records were rejected ({100 * rejected // records} %)")
+        _say_reasons(common_reasons(table / "rejected.jsonl"))
+
+
+def _say_reasons(reasons: list[Reason]) -> None:
+    if reasons:
+        console.print("Most frequent reasons for a rejection:")
+    for reason in reasons:
+        console.print(f"  {reason}", markup=False)
 
 
 def _say_times(files: list[FileCounts]) -> None:
@@ -135,6 +165,7 @@ def _summary(conversion: Conversion, out: Path) -> None:
     from rich.table import Table
 
     from turnloom.corpus.logfile import stem
+    from turnloom.corpus.rejections import common_reasons
 
     table = Table(title="as read", title_justify="left", box=SIMPLE_HEAD)
     table.add_column("set", no_wrap=True)
@@ -161,6 +192,8 @@ def _summary(conversion: Conversion, out: Path) -> None:
         console.print(f"{manifest.counts['dropped_turns']:,} turns without text were left out.")
     _say_times(conversion.files)
     if conversion.rejected_path:
-        console.print(f"Why records were rejected: {conversion.rejected_path}", markup=False)
+        if 2 * rejected <= records:  # Otherwise the warning has said it.
+            _say_reasons(common_reasons(conversion.rejected_path))
+        console.print(f"All rejected records: {conversion.rejected_path}", markup=False)
     console.print(f"[bold]{manifest.dialogues:,} dialogues with {manifest.turns:,} turns[/] in {out}")
     console.print(f"Next: turnloom inspect {out}", markup=False)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from turnloom.cli.console import command_line, console, split_names, write_text
-from turnloom.cli.convert import find_inputs, table_among
+from turnloom.cli.console import console, split_names, write_text
+from turnloom.cli.convert import convert_logs, find_inputs, table_among, warn_if_most_rejected
 
 if TYPE_CHECKING:
     from turnloom.corpus.statistics import CorpusStatistics
@@ -22,11 +22,12 @@ BAR_WIDTH = 40
 
 def _table_of(logs: list[str], split: str, mapping: str | None, temporary: str) -> Any:
     """The table of a folder, or one made in passing from logs."""
-    from turnloom.corpus import convert, read_table
+    from turnloom.corpus import read_table
 
     if (table := table_among(logs)) is not None:
         return read_table(table)
-    convert(find_inputs(logs, split, None, None, mapping, None), temporary, command=command_line())
+    conversion = convert_logs(find_inputs(logs, split, None, None, mapping, None), Path(temporary))
+    warn_if_most_rejected(conversion.manifest.counts, Path(temporary))
     return read_table(temporary)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from turnloom.cli.console import console, count_progress, share_progress
-from turnloom.cli.convert import convert_with_progress, find_inputs
+from turnloom.cli.convert import convert_with_progress, find_inputs, warn_if_most_rejected
 from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
@@ -115,6 +115,8 @@ def _read(files: list[LogFile], out: Path) -> None:
     )
     if not (out / "corpus" / MANIFEST).exists():
         convert_with_progress(files, out / "corpus")
+    else:
+        warn_if_most_rejected(read_manifest(out / "corpus").counts, out / "corpus")
     found = read_manifest(out / "corpus")
     rejected = found.counts["rejected"]
     aside = f"; {rejected:,} records set aside, see {out}/corpus/rejected.jsonl" if rejected else ""

@@ -19,6 +19,7 @@ from turnloom.corpus.engine import batch_function, daft
 from turnloom.corpus.logfile import is_url, stem
 from turnloom.corpus.readers import ReadOptions, find_reader
 from turnloom.corpus.readers.rows import NO_ORDER, check_mapping
+from turnloom.corpus.rejections import check_anything_read
 from turnloom.corpus.schema import ARROW_SCHEMA
 from turnloom.corpus.source import FileCounts, LogFile, dialogue_source, read_counts
 from turnloom.corpus.table import Manifest, TableWriter, count_by_source
@@ -191,6 +192,9 @@ def convert(
         strict: Fail if any record is rejected.
         overwrite: Replace a table that is there.
         on_start: Called with the folder of running counts before reading starts, for a progress bar.
+
+    Raises:
+        TurnloomError: If nothing could be read, or with `strict` if anything was rejected.
     """
     writer = TableWriter(out, overwrite=overwrite)
     side_folder = writer.partial / "side"
@@ -212,6 +216,7 @@ def convert(
             f"{rejected:,} records were rejected, and --strict allows none",
             f"see {writer.publish(REJECTED)} for lines and reasons",
         )
+    check_anything_read(files, rejected_path)
     counts = {
         "sources": count_by_source(writer.staged()),
         "records": sum(file.records for file in files),
