@@ -94,7 +94,6 @@ MISTAKES = [
     ),
     Mistake("a folder without logs", "convert nothing --out {out}", "nothing names no file"),
     Mistake("a spreadsheet instead of a CSV", "convert chats.xlsx --out {out}", "looks like none of the known formats"),
-    Mistake("a CSV in UTF-16", "convert utf16.csv --out {out}", "utf16.csv is UTF-16. Fix: convert it first: iconv"),
     Mistake("a CSV without messages", "convert columns.csv --out {out}", "name it with --map text=COLUMN"),
     Mistake("a CSV with a header alone", "convert header.csv --out {out}", "header.csv: no records"),
     Mistake(
@@ -213,7 +212,6 @@ def write_world(folder: Path) -> Path:
         (folder / name).mkdir(parents=True)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
-    (folder / "utf16.csv").write_text("conversation_id,message\n1,hi\n", encoding="utf-16")
     (folder / "chats.xlsx").write_bytes(b"PK\x03\x04\x14\x00\x06\x00\x08\x00\x00\x00!\x00" + bytes(range(200)))
     (folder / "full.json").symlink_to("/dev/full")
     write_table(folder / "corpus", conversations(40))

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from turnloom.corpus.date_order import settle_orders, survey_dates
 from turnloom.corpus.detect import Detection, detect_format, read_head
+from turnloom.corpus.encoding import UTF_8, encoding_note
 from turnloom.corpus.engine import batch_function, daft
 from turnloom.corpus.logfile import is_url, stem
 from turnloom.corpus.readers import ReadOptions, find_reader
@@ -92,7 +93,7 @@ def find_logs(
             ``day-first`` or ``month-first``, if that is not to be found out.
         language: The conversations' language.
         on_detect: Called with each file and what it was recognised as.
-        on_note: Called with what else a reader of the output should know, such as the order of day and month.
+        on_note: Called with what else is worth knowing: a file's encoding, the order of day and month.
     """
     times = check_mapping(mapping or {})
     if format is not None:
@@ -103,9 +104,11 @@ def find_logs(
         detection = Detection(format, "you said so") if format else detect_format(head)
         if on_detect:
             on_detect(path, detection)
+        if on_note and head.encoding != UTF_8:
+            on_note(encoding_note(path, head.encoding))
         options = ReadOptions(source or stem(path), stem(path), mapping or {}, language, times)
         find_reader(detection.format).check(head, options)
-        logs.append(LogFile(path, detection.format, options))
+        logs.append(LogFile(path, detection.format, options, encoding=head.encoding))
         surveys.append(survey_dates(logs[-1], head))
     settled, notes = settle_orders(logs, surveys)
     if on_note:

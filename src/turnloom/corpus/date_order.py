@@ -13,6 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from turnloom.corpus.encoding import as_utf8
 from turnloom.corpus.logfile import open_raw, unpacked
 from turnloom.corpus.readers import Head, find_reader
 from turnloom.corpus.source import LogFile
@@ -83,7 +84,8 @@ def survey_dates(log: LogFile, head: Head) -> DateSurvey:
         return survey
     options = replace(log.options, times=survey)
     try:
-        with open_raw(log.path) as raw, unpacked(log.path, raw) as stream:
+        with open_raw(log.path) as raw, unpacked(log.path, raw) as packed:
+            stream = as_utf8(packed, log.encoding)
             for number, _ in enumerate(find_reader(log.format).read(stream, log.path, options)):
                 if survey.decisive >= ENOUGH or (number >= ENOUGH and not survey.examples):
                     break

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import zlib
 from dataclasses import dataclass
 
-from turnloom.corpus.logfile import open_raw, unpacked
+from turnloom.corpus.encoding import UTF_8, as_utf8, find_encoding
+from turnloom.corpus.logfile import is_url, open_raw, unpacked
 from turnloom.corpus.readers import Head, find_reader, reader_names
 from turnloom.errors import TurnloomError
 
@@ -28,19 +30,22 @@ def read_head(path: str) -> Head:
     Raises:
         TurnloomError: If nothing can be read, or nothing that any reader could use.
     """
-    content = b""
+    content = rest = b""
     try:
         with open_raw(path) as raw, unpacked(path, raw) as stream:
             while len(content) < HEAD_BYTES and (piece := stream.read1(HEAD_BYTES - len(content))):
                 content += piece
+            # An English log may have its first other letter late; a remote file is not read twice for it.
+            while content.isascii() and rest.isascii() and not is_url(path) and (rest := stream.read1(HEAD_BYTES)):
+                pass
     except (OSError, EOFError, zlib.error) as error:
         if not content:
             raise TurnloomError(f"{path} cannot be read ({error})", "check the path and the file") from error
     if not content.strip():
         raise TurnloomError(f"{path} is empty", "leave it out or export it again")
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise TurnloomError(f"{path} is UTF-16", "convert it first: iconv -f UTF-16 -t UTF-8")
-    return Head(path, content)
+    encoding = find_encoding(content if not content.isascii() else content + rest)
+    recoded = as_utf8(io.BufferedReader(io.BytesIO(content)), encoding)
+    return Head(path, content if encoding == UTF_8 else b"".join(iter(recoded.read1, b"")), encoding)
 
 
 def detect_format(head: Head) -> Detection:

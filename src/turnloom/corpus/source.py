@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from turnloom.corpus.encoding import UTF_8, as_utf8
 from turnloom.corpus.engine import daft
 from turnloom.corpus.logfile import Parsed, Rejection, open_raw, unpacked
 from turnloom.corpus.readers import ReadOptions, find_reader
@@ -44,6 +45,7 @@ class LogFile:
     options: ReadOptions
     keep: tuple[str, int, int] | None = None
     """A hash split's salt and percentages: dialogues whose bucket is in [from, to) are kept."""
+    encoding: str = UTF_8
 
     @property
     def is_rows(self) -> bool:
@@ -126,7 +128,8 @@ def _entries(file: LogFile, side: _SideFiles) -> Iterator[Parsed]:
     times = TimeReader(file.options.times.order, file.options.times.off)  # With counts of this task's own.
     options = replace(file.options, times=times)
     try:
-        with raw, unpacked(file.path, raw) as stream:
+        with raw, unpacked(file.path, raw) as packed:
+            stream = as_utf8(packed, file.encoding)
             for entry in find_reader(file.format).read(stream, file.path, options):
                 if isinstance(entry, Rejection):
                     last_line = entry.line

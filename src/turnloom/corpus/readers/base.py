@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from turnloom.corpus.encoding import UTF_8
 from turnloom.corpus.json_container import Container, JsonRecord, find_container, json_records
 from turnloom.corpus.logfile import ByteStream, Parsed, Rejection, shorten
 from turnloom.corpus.schema import BadDialogueError, Dialogue, check_dialogue
@@ -49,10 +50,17 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class Head:
-    """The start of a file, from which its format is recognised."""
+    """The start of a file, from which its format is recognised.
+
+    Args:
+        path: The file.
+        content: Its first megabyte, unpacked and as UTF-8.
+        encoding: What the file itself is in.
+    """
 
     path: str
     content: bytes
+    encoding: str = UTF_8
 
     @property
     def container(self) -> Container | None:
