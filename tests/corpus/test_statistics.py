@@ -78,10 +78,15 @@ def test_warnings_are_earned() -> None:
         for n in range(600)
     ]
     assert warnings_of(measured(good)) == []
-    assert (
-        "same speaker"
-        in warnings_of(measured([Dialogue("1", "s", [Turn("", "one two three four"), Turn("", "yes")])]))[-2]
-    )
+
+
+@pytest.mark.parametrize(
+    ("speaker", "says"), [("", "No turn has a speaker"), ("user", "All turns have the same speaker")]
+)
+def test_a_table_without_speakers_gets_one_piece_of_advice(speaker: str, says: str) -> None:
+    said = [Turn(speaker, "one two three four"), Turn(speaker, "five six seven eight")]
+    about = [warning for warning in warnings_of(measured([Dialogue("1", "s", said)])) if "speaker" in warning]
+    assert about == [f"{says}: name the speaker's column with --map speaker=COLUMN."]
 
 
 def test_words_of_a_script_without_spaces() -> None:

@@ -184,7 +184,10 @@ def warnings_of(found: CorpusStatistics) -> list[str]:
             f"The most frequent 1% of utterances make up {top}% of all turns: weight pairs by inverse frequency (WMDC)."
         )
     same = _percent(found.same_speaker_pairs, found.adjacent_pairs)
-    if same >= 10:
+    if len(found.speakers) == 1:
+        who = "All turns have the same speaker" if next(iter(found.speakers)) else "No turn has a speaker"
+        warnings.append(f"{who}: name the speaker's column with --map speaker=COLUMN.")
+    elif same >= 10:
         warnings.append(f"In {same}% of adjacent pairs the same speaker goes on: merge turns with 'turnloom prepare'.")
     if found.personal_data:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in found.personal_data.items())
@@ -192,8 +195,6 @@ def warnings_of(found: CorpusStatistics) -> list[str]:
     leaked = found.overlaps.get("leaked_turns", 0) + found.overlaps.get("cut_pairs", 0)
     if leaked:
         warnings.append(f"{leaked:,} turns and pairs are benchmark material: cut them out with 'prepare --hold-out'.")
-    if len(found.speakers) == 1:
-        warnings.append("All turns have the same speaker: map the speaker's column with --map speaker=COLUMN.")
     if found.adjacent_pairs < 10_000:
         warnings.append(
             f"{found.adjacent_pairs:,} adjacent pairs are few: adapt a trained encoder, do not start from none."
