@@ -15,6 +15,7 @@ import typer.main
 from tests.corpus.formats import json_lines, sample, turns_record
 from turnloom.cli.console import parse_mapping
 from turnloom.cli.main import app, main
+from turnloom.corpus import read_table
 from turnloom.errors import TurnloomError
 
 
@@ -63,6 +64,16 @@ def test_rejections_are_summed_up(
     assert said.count("  3 × column 'turn' is not a number") == 1
     assert "all 6 records were rejected, mostly because column 'turn' is not a number" in warned
     assert not (tmp_path / "none" / "manifest.json").exists()
+
+
+def test_a_field_may_go_by_its_columns_names(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "log.csv").write_text("ticket,von,body\n1,Anna,hi\n")
+    options = ["--map", "conversation_id=ticket,message=body,role=von", "--out", str(tmp_path / "out")]
+    assert run(capsys, monkeypatch, "convert", str(tmp_path / "log.csv"), *options)[0] == 0
+    (row,) = read_table(tmp_path / "out").to_pylist()
+    assert row["turns"][0]["speaker"] == "Anna"
 
 
 def test_convert_then_inspect(

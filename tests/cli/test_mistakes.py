@@ -111,6 +111,12 @@ MISTAKES = [
         "quickstart short.csv --start model --out {out}",
         "all 2 records were rejected",
     ),
+    Mistake(
+        "a misspelt field",
+        "convert chats.csv --map rolle=role --out {out}",
+        "--map knows no field 'rolle'. Fix: it knows dialogue_id, text, speaker, turn, time, intent, language, dates",
+    ),
+    Mistake("a misspelt field of JSON", "convert chats.jsonl --map rolle=role --out {out}", "knows no field 'rolle'"),
     Mistake("an empty file", "convert empty.csv --out {out}", "empty.csv is empty. Fix: leave it out"),
     Mistake("an output folder with other files", "convert chats.csv --out other", "holds files that are not a table's"),
     Mistake("a table that is there already", "convert chats.csv --out corpus", "add --overwrite"),
@@ -193,6 +199,7 @@ def write_world(folder: Path) -> Path:
     folder.chmod(0o755)
     texts = {
         "chats.csv": "conversation_id,role,message\n1,customer,where is my parcel\n1,agent,it comes tomorrow\n",
+        "chats.jsonl": '{"turns": [{"speaker": "u", "text": "hi"}]}\n',
         "columns.csv": "conv,stuff\n1,hi\n",
         "empty.csv": "",
         "header.csv": "conversation_id,role,message\n",

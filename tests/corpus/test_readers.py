@@ -14,7 +14,7 @@ import pytest
 from turnloom.corpus.detect import detect_format, read_head
 from turnloom.corpus.logfile import MAX_RECORD_BYTES, Parsed, Rejection
 from turnloom.corpus.readers import READERS, ReadOptions
-from turnloom.corpus.readers.rows import check_mapping
+from turnloom.corpus.readers.rows import read_mapping
 from turnloom.corpus.schema import Slot
 from turnloom.errors import TurnloomError
 
@@ -245,7 +245,9 @@ class TestTables:
         with pytest.raises(TurnloomError, match="no column 'nope'"):
             read("csv", "conv,stuff\n1,2\n", mapping={"text": "nope"})
         with pytest.raises(TurnloomError, match="knows no field 'words'"):
-            check_mapping({"words": "a"})
+            read_mapping({"words": "a"})
+        with pytest.raises(TurnloomError, match="names the speaker twice"):
+            read_mapping({"speaker": "a", "role": "b"})
 
     def test_parquet_of_messages(self, tmp_path: Path) -> None:
         import pyarrow.parquet as pq

@@ -19,7 +19,7 @@ from turnloom.corpus.encoding import UTF_8, encoding_note
 from turnloom.corpus.engine import batch_function, daft
 from turnloom.corpus.logfile import is_url, stem
 from turnloom.corpus.readers import ReadOptions, find_reader
-from turnloom.corpus.readers.rows import NO_ORDER, check_mapping
+from turnloom.corpus.readers.rows import NO_ORDER, read_mapping
 from turnloom.corpus.rejections import check_anything_read
 from turnloom.corpus.schema import ARROW_SCHEMA
 from turnloom.corpus.source import FileCounts, LogFile, dialogue_source, read_counts
@@ -95,7 +95,7 @@ def find_logs(
         on_detect: Called with each file and what it was recognised as.
         on_note: Called with what else is worth knowing: a file's encoding, the order of day and month.
     """
-    times = check_mapping(mapping or {})
+    columns, times = read_mapping(mapping or {})
     if format is not None:
         find_reader(format)  # Says so if there is none, before any file is looked at.
     logs, surveys = [], []
@@ -106,7 +106,7 @@ def find_logs(
             on_detect(path, detection)
         if on_note and head.encoding != UTF_8:
             on_note(encoding_note(path, head.encoding))
-        options = ReadOptions(source or stem(path), stem(path), mapping or {}, language, times)
+        options = ReadOptions(source or stem(path), stem(path), columns, language, times)
         find_reader(detection.format).check(head, options)
         logs.append(LogFile(path, detection.format, options, encoding=head.encoding))
         surveys.append(survey_dates(logs[-1], head))

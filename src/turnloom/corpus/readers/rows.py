@@ -16,7 +16,7 @@ from turnloom.corpus.schema import BadDialogueError, Dialogue, Turn, check_dialo
 from turnloom.corpus.times import DateOrder, TimeReader
 from turnloom.errors import TurnloomError
 
-__all__ = ["FIELDS", "NO_ORDER", "Row", "check_mapping", "find_columns", "group_rows"]
+__all__ = ["FIELDS", "NO_ORDER", "Row", "find_columns", "group_rows", "read_mapping"]
 
 _NAMES = """
 dialogue_id: dialogue_id conversation_id conv_id conversation dialog_id dialogue thread_id session_id ticket_id conv
@@ -49,19 +49,26 @@ class Row:
     values: dict[str, Any]
 
 
-def check_mapping(mapping: dict[str, str]) -> TimeReader:
-    """What a mapping says about times, once its keys and settings are known to be right.
+def read_mapping(mapping: dict[str, str]) -> tuple[dict[str, str], TimeReader]:
+    """A mapping by the names of the fields, and what it says about times.
+
+    A field may go by any name under which its column would be found: ``role`` means ``speaker``.
 
     Raises:
-        TurnloomError: If it names a field or a setting that there is not.
+        TurnloomError: If it names a field or a setting that there is not, or a field twice.
     """
-    for field in mapping:
+    by_field: dict[str, str] = {}
+    for name, column in mapping.items():
+        field = next((field for field, names in FIELDS.items() if name in names), name)
         if field not in (*FIELDS, DATES):
-            raise TurnloomError(f"--map knows no field {field!r}", f"it knows {', '.join([*FIELDS, DATES])}")
-    order = mapping.get(DATES)
+            raise TurnloomError(f"--map knows no field {name!r}", f"it knows {', '.join([*FIELDS, DATES])}")
+        if field in by_field:
+            raise TurnloomError(f"--map names the {field} twice", f"name one column: {field}=COLUMN")
+        by_field[field] = column
+    order = by_field.pop(DATES, None)
     if order not in (None, "day-first", "month-first"):
         raise TurnloomError(f"--map knows no dates that are {order!r}", "write dates=day-first or dates=month-first")
-    return TimeReader(cast("DateOrder | None", order), off=mapping.get("time") == NO_TIME)
+    return by_field, TimeReader(cast("DateOrder | None", order), off=by_field.get("time") == NO_TIME)
 
 
 def find_columns(names: list[str], mapping: dict[str, str], path: str) -> dict[str, str]:
@@ -71,7 +78,7 @@ def find_columns(names: list[str], mapping: dict[str, str], path: str) -> dict[s
         >>> find_columns(["conv", "who", "body"], {"text": "body"}, "chats.csv")
         {'dialogue_id': 'conv', 'text': 'body', 'speaker': 'who'}
     """
-    wanted = {field: column for field, column in mapping.items() if field in FIELDS}
+    wanted = dict(mapping)
     off = wanted.get("time") == NO_TIME and wanted.pop("time")
     for column in wanted.values():
         if column not in names:
