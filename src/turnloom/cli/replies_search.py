@@ -124,7 +124,8 @@ def _show(found: list[Suggestion]) -> None:
     table.add_column("for example in", overflow="fold")
     for suggestion in found:
         place = suggestion.conversations[0]
-        where = f"{place.source} {place.dialogue_id}, turn {place.turn}"
+        # People count from 1, as on the service's page; JSON and Python from 0.
+        where = f"{place.source} {place.dialogue_id}, turn {place.turn + 1}"
         table.add_row(f"{suggestion.score:.4f}", escape(suggestion.text), f"{suggestion.count:,}", escape(where))
     console.print(table if found else "No reply fits: try another --mode, or a wider --where.")
 
