@@ -91,7 +91,7 @@ class Study:
             elif arm.minutes is not None:
                 pace = known_paces().get(arm.recipe) if arm.paced else None
                 if pace is None:
-                    command += ["--minutes", str(arm.minutes)]
+                    changes["stages.0.minutes"] = str(arm.minutes)  # Of training alone; --minutes bounds everything.
                 else:
                     changes["stages.0.steps"] = str(round(pace * arm.minutes))
             command += [f"--set={place}={value}" for place, value in changes.items()]

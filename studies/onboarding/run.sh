@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a newcomer meets. Usage: MODELS=FOLDER studies/onboarding/run.sh
+# What a newcomer meets. Usage: MODELS=FOLDER TURNLOOM_DATA=FOLDER studies/onboarding/run.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 python -m studies.onboarding.install
@@ -7,5 +7,6 @@ python -m studies.onboarding.tutorial "$MODELS/all-MiniLM-L6-v2" --pictures docs
 python -m studies.onboarding.code_blocks
 python -m studies.onboarding.mistakes
 python -m studies.onboarding.accessibility
+python -m studies.onboarding.minutes
 python -m studies.onboarding.mutants
 python -m studies.onboarding.ci

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,33 @@ def test_held_out_replies_are_found_only_after_training_on_true_ones(name: str, 
     assert reached["shuffled"] < before + 10
 
 
+def in_two_processes(*arguments: str, port: int) -> None:
+    """Run `turnloom train` under torchrun."""
+    launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-addr", "127.0.0.1"]
+    command = [*launch, "--master-port", str(port), "-m", "turnloom.cli.main", "train", *arguments]
+    environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+@pytest.mark.slow
+def test_two_processes_end_together_in_time(table: Path, start: Path, tmp_path: Path) -> None:
+    """The first process's clock decides for both: else one would wait for the other's gradients, or its heads'."""
+    changes = [
+        f"model.start={start}",
+        "report_to=none",
+        "bf16=false",
+        "stages.0.batch_size=8",
+        "stages.0.view.sizes=[1]",
+    ]
+    changes += ["refit={pairs: 300, passes: 1000000, batch_size: 50}"]
+    out, began = tmp_path / "model", time.monotonic()
+    options = [f"--set={change}" for change in changes]
+    in_two_processes("wmdc-heads", str(table), "--out", str(out), "--minutes", "0.75", *options, port=29642)
+    assert time.monotonic() - began < 1.5 * 45
+    assert (out / "model.safetensors").exists()
+
+
 @pytest.mark.slow
 def test_two_processes_train_as_one(table: Path, start: Path, tmp_path: Path) -> None:
     """Under torchrun each process has half the batch; the model is that of one process with the whole batch."""
@@ -59,18 +87,8 @@ def test_two_processes_train_as_one(table: Path, start: Path, tmp_path: Path) ->
 
     place = ["--set", f"model.start={start}", "--set", "report_to=none", "--set", "bf16=false"]
     more = [*place, "--set", "stages.0.steps=4", "--set", "stages.0.encoder_rate=1e-3", "--set", "evaluate_every=0"]
-    launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-addr", "127.0.0.1"]
-    command = [*launch, "--master-port", "29641", "-m", "turnloom.cli.main", "train", "dse", str(table)]
-    environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
-    done = subprocess.run(
-        [*command, "--out", str(tmp_path / "two"), *more, "--set", "stages.0.batch_size=8"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
+    out = str(tmp_path / "two")
+    in_two_processes("dse", str(table), "--out", out, *more, "--set", "stages.0.batch_size=8", port=29641)
     changes = {"stages.0.steps": "4", "stages.0.encoder_rate": "1e-3", "evaluate_every": "0", "bf16": "false"}
     whole = load_recipe("dse", {**changes, "model.start": str(start), "report_to": "none", "stages.0.batch_size": "16"})
     train(whole, [table], tmp_path / "one")

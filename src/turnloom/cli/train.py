@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +56,12 @@ def train(
     adapt: bool = typer.Option(
         False, help="Go on from a trained model (turnloom-mini unless --start says) to how these conversations go."
     ),
-    minutes: float | None = typer.Option(None, help="Train for so long instead of the recipe's epochs."),
+    minutes: float | None = typer.Option(
+        None,
+        min=0.01,
+        help="How long the whole command may take, instead of the recipe's epochs: building views, training, "
+        "validation, refitting heads and saving.",
+    ),
     change: list[str] = typer.Option([], "--set", help="Change a place of the recipe: stages.0.batch_size=256."),
     validation: str | None = typer.Option(
         None, help="What decides which checkpoint is best: a dialogue table kept apart, or 'benchmarks'."
@@ -78,6 +84,7 @@ def train(
 
     torchrun --nproc-per-node 8 --no-python turnloom train dse runs/corpus --start my-model/ --out runs/model
     """
+    began = time.monotonic()  # What is imported and read before training counts too.
     from turnloom.training import load_recipe
     from turnloom.training import train as run
 
@@ -91,6 +98,7 @@ def train(
             tables,
             out,
             minutes=minutes,
+            began=began,
             resume=resume,
             validate=_validation(validation, wanted),
             on_progress=show,
@@ -99,9 +107,8 @@ def train(
 
 
 def _summary(result: TrainResult, suite: str) -> None:
-    console.print(
-        f"{result.steps:,} steps, {result.pairs:,} pairs, {result.tokens:,} tokens in {result.minutes:.1f} minutes"
-    )
+    seen = f"{result.steps:,} steps, {result.pairs:,} pairs, {result.tokens:,} tokens"
+    console.print(f"{seen} in {result.minutes:.1f} minutes of training")
     if result.curve:
         best = max(result.curve, key=lambda point: point["score"])
         console.print(

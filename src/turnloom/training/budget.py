@@ -1,36 +1,50 @@
-"""How far a run is, in steps or in minutes, and what that means for the learning rate."""
+"""How far a stage is, in steps or in time, and what that means for the learning rate."""
 
 from __future__ import annotations
 
 import math
 import time
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+from turnloom.objectives.gathering import of_first
+from turnloom.training.clock import Window
+
+if TYPE_CHECKING:
+    import torch
 
 __all__ = ["Budget", "rate_factor"]
 
 
 @dataclass
 class Budget:
-    """A number of steps, or of minutes of training.
+    """A number of steps, of minutes of training, or a part of the time of a whole run.
 
     Evaluation and saving do not count as minutes: arms of a study that look at validation more often do not train less.
+    They do count in a window: it is the time of somebody who waits.
 
     Attributes:
-        steps: How many steps, unless minutes are given.
+        steps: How many steps, unless minutes or a window are given.
         minutes: How many minutes instead.
+        window: The part of the run's time instead.
         spent: Seconds of training so far, those before an interruption included.
         tokens: Tokens of this process so far, padding left out.
-        agreed: Seconds of the first process at the last step, where several train: their own clocks differ, and one
+        agreed: What the first process says is done of the time, where several train: their own clocks differ, and one
             would stop while another waits for it.
     """
 
     steps: int
     minutes: float | None = None
+    window: Window | None = None
     spent: float = 0.0
     tokens: int = 0
     agreed: float | None = None
     _since: float | None = None
+
+    @property
+    def timed(self) -> bool:
+        """Whether a clock decides when it ends."""
+        return self.minutes is not None or self.window is not None
 
     def start_clock(self) -> None:
         """Training goes on; a clock that runs already is left alone."""
@@ -55,9 +69,17 @@ class Budget:
             >>> Budget(steps=200).progress(50)
             0.25
         """
-        seconds = self.seconds if self.agreed is None else self.agreed
-        done = step / self.steps if self.minutes is None else seconds / (60 * self.minutes)
+        if self.agreed is not None and self.timed:
+            return self.agreed
+        if self.window is not None:
+            return self.window.progress
+        done = step / self.steps if self.minutes is None else self.seconds / (60 * self.minutes)
         return min(done, 1.0)
+
+    def agree(self, step: int, device: torch.device) -> None:
+        """Take the first process's progress for that of all."""
+        self.agreed = None
+        self.agreed = of_first(self.progress(step), device)
 
 
 def rate_factor(schedule: Literal["constant", "linear", "onecycle"], warmup: float, progress: float) -> float:

@@ -13,6 +13,7 @@ from turnloom.errors import TurnloomError
 from turnloom.files import refuse_other_files, write_whole
 from turnloom.runtime.fingerprint import NOT_THE_MODEL, folder_fingerprint
 from turnloom.runtime.installed import model_folder
+from turnloom.training.clock import CLOCK
 from turnloom.training.recipe import Recipe
 
 __all__ = ["claim", "release"]
@@ -63,5 +64,5 @@ def _compare(recipe: Recipe, before: Mapping[str, object], inputs: Mapping[str, 
 def release(work: Path) -> None:
     """Let another run have the folder if nothing was learned in it yet: the command may have been wrong."""
     if not any(work.glob("stage-*/checkpoint-*")) and not any(work.glob("stage-*/finished*")):
-        (work / RECIPE).unlink(missing_ok=True)
-        (work / INPUTS).unlink(missing_ok=True)
+        for name in (RECIPE, INPUTS, CLOCK):
+            (work / name).unlink(missing_ok=True)

@@ -82,6 +82,8 @@ class Stage(Part):
         max_gradient_norm: Longer gradients are cut to this; 0 for never.
         epochs: Passes over the view, unless `steps` or a time is given.
         steps: Steps instead of passes.
+        minutes: Minutes of training instead of passes or steps. Building views, evaluation and saving do not count: it
+            makes runs comparable. For a run that ends in time, give `train` or the command line minutes instead.
     """
 
     also: list[Part] = Field(default_factory=list)
@@ -96,6 +98,7 @@ class Stage(Part):
     max_gradient_norm: float = Field(0.0, ge=0)
     epochs: float = Field(1.0, gt=0)
     steps: int | None = Field(None, ge=1)
+    minutes: float | None = Field(None, gt=0)
 
     @property
     def reranks(self) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,12 @@ from turnloom.training.recipe import Refit
 
 __all__ = ["refit_heads"]
 
-AT_A_TIME = 2_048
+Progress = Callable[[str, float, str], None]
+
+AT_A_TIME, AT_A_TIME_BOUNDED = 2_048, 128
+"""Rows to encode before the next look at the clock: many of them are faster, since texts of like length go together."""
+ENCODING_SHARE = 0.75
+"""How much of the time for refitting is for encoding; eight passes over what was encoded take about the rest."""
 LOOKED_AT = 20
 """To take sources evenly, so many times the wanted rows are looked at: a source that is rarer stays rarer."""
 
@@ -27,9 +33,13 @@ def refit_heads(
     *,
     bf16: bool,
     seed: int,
-    on_progress: Callable[[str, float, str], None] = lambda *_: None,
+    left: Callable[[], float] | None = None,
+    on_progress: Progress = lambda *_: None,
 ) -> None:
     """Train the heads on, in place, with WMDC's loss; the encoder stays as it is.
+
+    With a time to end by, as many pairs are encoded as three quarters of it allow, and the passes over them take the
+    rest: the rate falls with the time, and they end early if it is used up.
 
     Args:
         model: The finished encoder.
@@ -39,31 +49,72 @@ def refit_heads(
         options: How many rows, which, how often, how large a batch.
         bf16: Whether to encode in bfloat16.
         seed: For the order.
+        left: The seconds that are left, asked again and again; none for as long as it takes.
         on_progress: Called with what is being done, the part that is done, and a note.
     """
-    vectors, sides, counts = _encoded(model, data, options, bf16, on_progress)
+    vectors = _Vectors(model, bf16)
+    vectors.encode(data, options, _Share(left, ENCODING_SHARE), on_progress)
+    counts = torch.tensor(vectors.columns["label"], dtype=torch.float32)
+    sides = [torch.tensor(vectors.columns[name]) for name in ("context", "reply")]
+    table = torch.cat(vectors.found)
     loss = InverseFrequencyContrast(model, temperature=options.temperature, head=heads)
     optimiser = torch.optim.AdamW(heads.parameters(), lr=options.rate, weight_decay=options.weight_decay)
-    steps = max(1, len(counts) // options.batch_size) * options.passes
-    schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.0, steps)
-    order = torch.Generator().manual_seed(seed)
-    done = 0
     device = next(heads.parameters()).device
     heads.train()
-    for _ in range(options.passes):
-        shuffled = torch.randperm(len(counts), generator=order)
-        for start in range(0, steps // options.passes):
-            rows = shuffled[start * options.batch_size : (start + 1) * options.batch_size]
-            keys = [side[rows] for side in sides]  # Equal for equal texts, which are no negatives of each other.
-            passed = loss.through_head([vectors[key].to(device).float() for key in keys])
-            weights = loss.pair_weights(counts[rows].to(device))
-            value = loss.contrast(passed, keys=[key.to(device) for key in keys], weights=weights)
-            optimiser.zero_grad()
-            value.backward()
-            optimiser.step()
-            schedule.step()
-            done += 1
-            on_progress("refitting heads", done / steps, f"loss {value.item():.3f}")
+    time_used = _Share(left)
+    for done, all_steps, rows in _batches(len(counts), options, seed):
+        part = max(done / all_steps, time_used.part)
+        if part >= 1 and done:
+            break
+        for group in optimiser.param_groups:
+            group["lr"] = options.rate * (1 - min(part, 1.0))
+        keys = [side[rows] for side in sides]  # Equal for equal texts, which are no negatives of each other.
+        passed = loss.through_head([table[key].to(device).float() for key in keys])
+        weights = loss.pair_weights(counts[rows].to(device))
+        value = loss.contrast(passed, keys=[key.to(device) for key in keys], weights=weights)
+        optimiser.zero_grad()
+        value.backward()
+        optimiser.step()
+        on_progress("refitting heads", max((done + 1) / all_steps, part), f"loss {value.item():.3f}")
+    on_progress("refitting heads", 1.0, f"{len(counts):,} pairs")
+
+
+class _Share:
+    """How much has passed of a part of the time that is left now.
+
+    Args:
+        left: The seconds that are left; none for a time without end.
+        share: The part.
+    """
+
+    def __init__(self, left: Callable[[], float] | None, share: float = 1.0) -> None:
+        self._left = left
+        self._all = left() if left is not None else 0.0
+        self._share = share
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it ends."""
+        return self._left is not None
+
+    @property
+    def part(self) -> float:
+        """From 0 to 1."""
+        if self._left is None:
+            return 0.0
+        whole = self._all * self._share
+        return min(1.0, (self._all - self._left()) / whole) if whole > 0 else 1.0
+
+
+def _batches(count: int, options: Refit, seed: int) -> Iterator[tuple[int, int, Tensor]]:
+    """The number of each step, the number of all, and its rows: every pass in an order of its own."""
+    a_pass = max(1, count // options.batch_size)
+    order = torch.Generator().manual_seed(seed)
+    for number in range(options.passes):
+        shuffled = torch.randperm(count, generator=order)
+        for step in range(a_pass):
+            rows = shuffled[step * options.batch_size : (step + 1) * options.batch_size]
+            yield number * a_pass + step, a_pass * options.passes, rows
 
 
 def _chosen(rows: Any, count: int, even: bool) -> Any:
@@ -79,29 +130,46 @@ def _chosen(rows: Any, count: int, even: bool) -> Any:
     return sample.select(np.argsort(number, kind="stable")[:count])
 
 
-def _encoded(
-    model: Any, data: Mapping[str, Any], options: Refit, bf16: bool, on_progress: Callable[[str, float, str], None]
-) -> tuple[Tensor, list[Tensor], Tensor]:
-    """Vectors of texts in half precision, which of them are the contexts and replies, and how often each reply occurs.
+class _Vectors:
+    """Vectors of texts in half precision, and which of them are the contexts and replies of rows.
 
     A text is encoded once: groups of one, two and three turns share their replies, and a turn is the reply to one and
     the context of the next.
+
+    Attributes:
+        columns: For each row the places of its context and reply among the vectors, and how often the reply occurs.
+        found: The vectors, in pieces.
     """
-    columns: dict[str, list[Any]] = {"context": [], "reply": [], "label": []}
-    for group in data.values():
-        rows = _chosen(group, options.pairs // len(data), options.even_sources)
-        for start in range(0, len(rows), AT_A_TIME):
-            batch = rows[start : start + AT_A_TIME]
-            for name, values in columns.items():
-                values.extend(batch[name] if name in batch else [1.0] * len(batch["reply"]))
-    places: dict[str, int] = {}
-    sides = [
-        torch.tensor([places.setdefault(text, len(places)) for text in columns[name]]) for name in ("context", "reply")
-    ]
-    texts, found = list(places), []
-    for start in range(0, len(texts), AT_A_TIME):
-        with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=bf16):
-            part = model.encode(texts[start : start + AT_A_TIME], show_progress_bar=False, convert_to_tensor=True)
-        found.append(part.half().cpu())
-        on_progress("encoding for the heads", min(1, (start + AT_A_TIME) / len(texts)), "")
-    return torch.cat(found), sides, torch.tensor(columns["label"], dtype=torch.float32)
+
+    def __init__(self, model: Any, bf16: bool) -> None:
+        self._model, self._bf16 = model, bf16
+        self._places: dict[str, int] = {}
+        self.columns: dict[str, list[Any]] = {"context": [], "reply": [], "label": []}
+        self.found: list[Tensor] = []
+
+    def encode(self, data: Mapping[str, Any], options: Refit, time_used: _Share, on_progress: Progress) -> None:
+        """Encode rows of all groups in turn, until there are no more or the time is used up."""
+        groups = [_chosen(rows, options.pairs // len(data), options.even_sources) for rows in data.values()]
+        size, began, done = AT_A_TIME_BOUNDED if time_used.bounded else AT_A_TIME, time.monotonic(), 0
+        total = sum(len(rows) for rows in groups)
+        for start in range(0, max(len(rows) for rows in groups), size):
+            for rows in groups:
+                if start < len(rows) and not (done and time_used.part >= 1):
+                    done += self._add(rows[start : start + size])
+                    rate = len(self._places) / max(time.monotonic() - began, 1e-6)
+                    note = f"{done:,} pairs, {rate:,.0f} texts/s"
+                    on_progress("encoding for the heads", max(done / total, time_used.part), note)
+        on_progress("encoding for the heads", 1.0, f"{done:,} pairs")
+
+    def _add(self, batch: Mapping[str, list[Any]]) -> int:
+        """Encode those texts of some rows that are new; how many rows they are."""
+        known, count = len(self._places), len(batch["reply"])
+        for name in ("context", "reply"):
+            self.columns[name] += [self._places.setdefault(text, len(self._places)) for text in batch[name]]
+        self.columns["label"] += batch.get("label", [1.0] * count)
+        texts = list(self._places)[known:]
+        if texts:
+            with torch.autocast(self._model.device.type, dtype=torch.bfloat16, enabled=self._bf16):
+                part = self._model.encode(texts, show_progress_bar=False, convert_to_tensor=True)
+            self.found.append(part.half().cpu())
+        return count

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +16,11 @@ from turnloom.files import write_whole
 from turnloom.runtime.context_format import read_context_format
 from turnloom.runtime.installed import model_folder
 from turnloom.training.claim import claim, release
+from turnloom.training.clock import RunClock
 from turnloom.training.distributed import first_process_first, is_first_process
+from turnloom.training.looks import Looks
 from turnloom.training.recipe import Recipe
+from turnloom.training.sample import tables_within
 
 __all__ = ["Progress", "TrainResult", "train"]
 
@@ -57,6 +61,7 @@ def train(
     out: Path,
     *,
     minutes: float | None = None,
+    began: float | None = None,
     resume: bool = False,
     validate: Validate | None = None,
     on_progress: Progress = lambda *_: None,
@@ -65,11 +70,17 @@ def train(
 
     The same function runs alone, under `torchrun`, and in each worker of Ray Train.
 
+    With `minutes` the whole run ends in time, and there is a model at its end: loading, views, training, validation,
+    refitting heads and saving all count, and so does the time before an interruption. Refitting gets a quarter if the
+    recipe has it, the stages share the rest evenly. A table that is too large for a view of it to be made in the time
+    is sampled. To compare methods by their training alone, set `minutes` of the recipe's stages instead.
+
     Args:
         recipe: What to do.
         tables: Folders of dialogue tables.
         out: The model's folder.
-        minutes: Train for so long instead of the recipe's epochs or steps; shared evenly by its stages.
+        minutes: How long the run may take, instead of the recipe's epochs or steps.
+        began: When these minutes began, by `time.monotonic`; when the function is called by default.
         resume: Go on where a run into this folder broke off.
         validate: Scores a model; `score` decides which checkpoint is kept.
         on_progress: Called with what is being done, the part that is done, and a note.
@@ -83,30 +94,40 @@ def train(
     from turnloom.training.start import as_cross_encoder, load_start
 
     work = out / WORK
+    clock = RunClock(minutes, time.monotonic() if began is None else began)
     for table in tables:
         read_manifest(table)
+    on_progress("loading the base model", 0.0, "")
     model, heads = load_start(recipe)
     with first_process_first():
         if is_first_process():
             claim(recipe, tables, work, resume=resume)
+    on_progress("loading the base model", 1.0, "")
+    clock.resume(work)
     base = recipe.model.start
     context = recipe.model.context
     if base and context == type(context)():
         context = read_context_format(model_folder(base))
     reads = recipe.model.max_length if recipe.reranks else model.max_seq_length or 512
     result, losses = TrainResult(out, bf16=recipe.computes_in_bf16), {}
-    for number, stage in enumerate(recipe.stages):
-        part = minutes / len(recipe.stages) if minutes else None
-        if stage.reranks and not isinstance(model, CrossEncoder):
-            model = as_cross_encoder(model, recipe)
-        run = StageRun(recipe, stage, model, heads, context, work / f"stage-{number}", part, validate, on_progress)
-        try:
-            losses = run.train(tables, resume, result)
-        except TurnloomError:
-            if is_first_process():
-                release(work)
-            raise
+    looks = Looks(validate, on_progress) if validate is not None else None
+    try:
+        with first_process_first():
+            used = tables if minutes is None else tables_within(tables, minutes, work, on_progress)
+        for number, stage in enumerate(recipe.stages):
+            window = clock.window(number, len(recipe.stages), refits=recipe.refit is not None)
+            if stage.reranks and not isinstance(model, CrossEncoder):
+                model = as_cross_encoder(model, recipe)
+            folder = work / f"stage-{number}"
+            run = StageRun(recipe, stage, model, heads, context, folder, clock, window, looks, on_progress)
+            losses = run.train(used, resume, result)
+    except TurnloomError:
+        if is_first_process():
+            release(work)
+        raise
+    on_progress("saving", 0.0, "")
     _finish(recipe, model, losses, reads, context, result)
+    on_progress("saving", 1.0, "")
     return result
 
 

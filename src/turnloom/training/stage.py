@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from turnloom.errors import TurnloomError
 from turnloom.objectives import ContextReplyHeads
-from turnloom.objectives.gathering import world_size
+from turnloom.objectives.gathering import of_first, world_size
 from turnloom.runtime.context_format import ContextFormat
 from turnloom.training.budget import Budget
-from turnloom.training.distributed import first_process_first, is_first_process
+from turnloom.training.clock import RunClock, Window
+from turnloom.training.distributed import is_first_process
+from turnloom.training.looks import Looks
 from turnloom.training.losses import added_parameters, build_losses, context_reply_heads, trained_heads
-from turnloom.training.objective_options import Manipulation
-from turnloom.training.recipe import Part, Recipe, Stage
-from turnloom.training.reply_pairs import ToReplyPairs
-from turnloom.training.start import add_tokens
-from turnloom.training.texts import ToText
-from turnloom.views import LabelledPairs, Manipulations, Matching, build_view, load_view
-from turnloom.views.manipulations import MARKS, Task
+from turnloom.training.recipe import Recipe, Stage
+from turnloom.training.stage_data import StageData
 
 if TYPE_CHECKING:
-    from turnloom.training.run import Progress, TrainResult, Validate
+    from turnloom.training.run import Progress, TrainResult
 
 __all__ = ["StageRun"]
 
 FINISHED = "finished.json"
 _NEVER = 10_000_000
+WRITES, WRITTEN_A_SECOND = 4, 200_000_000
+"""How often the model's bytes are written at the end of a stage and of a run, and how fast a slow disk takes them."""
 _HEADS = r"^(?!(?:.*\.)?model\.)|\.(?:classifier|score)\."
 """Matches the names of parameters that do not belong to the encoder: heads, and a cross-encoder's last layer."""
 
@@ -43,8 +43,9 @@ class StageRun:
         heads: The context head and the reply head that it had before, if any.
         context: How contexts become text.
         folder: Where its view and checkpoints go.
-        minutes: How long it trains, if not for so many steps.
-        validate: Scores a model.
+        clock: The run's clock.
+        window: The part of the run's time that the stage has, if the run has a deadline.
+        looks: Validation, if there is any.
         on_progress: Called with what is being done, the part that is done, and a note.
     """
 
@@ -56,14 +57,15 @@ class StageRun:
         heads: ContextReplyHeads | None,
         context: ContextFormat,
         folder: Path,
-        minutes: float | None,
-        validate: Validate | None,
+        clock: RunClock,
+        window: Window | None,
+        looks: Looks | None,
         on_progress: Progress,
     ) -> None:
         self._recipe, self._stage, self._context = recipe, stage, context
         self._model, self._heads = model, heads
-        self._folder, self._minutes = folder, minutes
-        self._validate, self._on_progress = validate, on_progress
+        self._folder, self._clock, self._window = folder, clock, window
+        self._looks, self._on_progress = looks, on_progress
 
     @property
     def _pairs_a_step(self) -> int:
@@ -76,7 +78,10 @@ class StageRun:
 
         torch.manual_seed(self._recipe.seed)  # The first weights of heads.
         self._model.max_seq_length = self._recipe.model.max_length
-        data, parts = self._data(tables, result)
+        views = StageData(self._recipe, self._stage, self._model, self._context, self._folder, self._on_progress)
+        data, parts = views.build(tables, self._pairs_a_step)
+        for source, count in views.rows.items():
+            result.rows[source] = result.rows.get(source, 0) + count
         losses = build_losses(self._model, parts, self._stage.mini_batch_size, self._heads)
         self._check_heads(losses)
         finished = self._folder / FINISHED
@@ -90,6 +95,7 @@ class StageRun:
             if is_first_process():
                 trainer._save(str(self._folder / "finished"))
                 finished.write_text(json.dumps(done) + "\n", encoding="utf-8")
+                self._note_time()
         if self._refit({group: data[group] for group in data if parts[group] is self._stage}, losses):
             self._look(losses, result)
         return losses
@@ -106,9 +112,30 @@ class StageRun:
 
     def _look(self, losses: dict[str, Any], result: TrainResult) -> None:
         """Validate what heads that were refitted have become: the last point of the curve."""
-        if self._validate is not None:
-            scores = self._validate(self._whole(self._model, losses))
+        if self._looks is None or not is_first_process():
+            return
+        scores = self._looks.score(self._whole(self._model, losses), self._clock.left - self._saving)
+        if math.isfinite(scores["score"]):
             result.curve.append({"step": result.steps, "minutes": result.minutes, **scores})
+
+    @property
+    def _saving(self) -> float:
+        """About how many seconds it takes to write the model: a checkpoint, at the stage's end and at the run's."""
+        size: int = sum(weight.numel() * weight.element_size() for weight in self._model.parameters())
+        return WRITES * size / WRITTEN_A_SECOND
+
+    def _reserve(self) -> float:
+        """Seconds at the window's end that a look and saving are going to take; noted in the window."""
+        window = self._window
+        if window is None:
+            return 0.0
+        looks = self._looks.expected_seconds(window.ends - window.begins) if self._looks else 0.0
+        window.reserved = looks + self._saving
+        return window.reserved
+
+    def _note_time(self) -> None:
+        if is_first_process():
+            self._clock.note(self._folder.parent)
 
     def _run(self, trainer: Any, budget: Budget, resume: bool) -> Any:
         """Train to the end, from the last checkpoint if there is one to go on from; the trainer's state then."""
@@ -144,63 +171,16 @@ class StageRun:
         heads = context_reply_heads(losses)
         assert heads is not None
         seed, bf16 = self._recipe.seed, self._recipe.computes_in_bf16
-        refit_heads(self._model, heads, data, options, bf16=bf16, seed=seed, on_progress=self._on_progress)
+        show = self._on_progress
+        refit_heads(self._model, heads, data, options, bf16=bf16, seed=seed, left=self._refit_left(), on_progress=show)
         return True
 
-    def _data(self, tables: Sequence[Path], result: TrainResult) -> tuple[dict[str, Any], dict[str, Part]]:
-        """The dataset of each group of each view, its rows turned into text as they are read; and the group's part."""
-        data: dict[str, Any] = {}
-        owners: dict[str, Part] = {}
-        parts = [self._stage, *self._stage.also]
-        for number, part in enumerate(parts):
-            found = self._view(part, self._folder / (f"view-{number}" if number else "view"), tables, result)
-            named = {f"{number}-{group}" if len(parts) > 1 else group: rows for group, rows in found.items()}
-            data |= named
-            owners |= dict.fromkeys(named, part)
-        small = next((group for group, rows in data.items() if len(rows) < self._pairs_a_step), None)
-        if small is not None:
-            raise TurnloomError(
-                f"there are {len(data[small]):,} training pairs{f' in {small}' if small else ''}, fewer than a batch",
-                "use more conversations, or --set stages.0.batch_size to less",
-            )
-        return data, owners
-
-    def _view(self, part: Part, place: Path, tables: Sequence[Path], result: TrainResult) -> dict[str, Any]:
-        """The dataset of each group of one view."""
-        if isinstance(part.view, LabelledPairs):
-            raise TurnloomError("labelled pairs come from files, not from a table", "build the view in Python")
-        with first_process_first():
-            manifest = build_view(
-                list(tables),
-                place,
-                part.view,
-                seed=self._recipe.seed,
-                source_weights=part.source_weights or None,
-                limit=part.limit,
-                on_progress=lambda step, part: self._on_progress(step, part, ""),
-            )
-            views = {group: load_view(place, group) for group in manifest.rows}
-        if manifest.tokens:
-            frozen = self._recipe.model.freeze_embeddings
-            add_tokens(self._model.tokenizer, self._model[0].auto_model, manifest.tokens, frozen=frozen)
-        for counts in manifest.rows.values():
-            for source, count in counts.items():
-                result.rows[source] = result.rows.get(source, 0) + count
-        return {group: rows.with_transform(self._transform(part, rows)) for group, rows in views.items()}
-
-    def _transform(self, part: Part, rows: Any) -> ToText | ToReplyPairs:
-        """What turns these rows into what the loss reads."""
-        view, objective = part.view, part.objective
-        reads = self._context, self._model.tokenizer, self._recipe.model.max_length
-        if isinstance(view, Manipulations) and isinstance(objective, Manipulation):
-            tasks: list[Task] = [task for task in MARKS if getattr(objective, task)]
-            return ToReplyPairs(*reads, view=view, tasks=tasks, seed=self._recipe.seed, rows=rows)
-        return ToText(
-            *reads,
-            replies="reply" in rows.column_names,
-            frequencies=objective.wants_frequencies,
-            around=2 * view.turns if isinstance(view, Matching) else None,
-        )
+    def _refit_left(self) -> Callable[[], float] | None:
+        """Seconds left for refitting, the same in all processes; nothing if the run has no deadline."""
+        if self._window is None:
+            return None
+        kept = self._reserve()
+        return lambda: of_first(self._clock.left - kept, self._model.device)
 
     def _trainer(self, data: dict[str, Any], losses: dict[str, Any]) -> tuple[Any, Budget]:
         from datasets import DatasetDict
@@ -210,13 +190,21 @@ class StageRun:
 
         steps_a_pass = sum(len(part) // self._pairs_a_step for part in data.values())
         steps = self._stage.steps or max(1, round(self._stage.epochs * steps_a_pass))
-        budget = Budget(steps, self._minutes)
+        if self._window is not None:
+            self._window.begins = (
+                self._clock.seconds
+            )  # The rate follows the time of training, which views have taken from.
+        budget = Budget(steps, self._stage.minutes, self._window)
         validation = None
-        if self._validate is not None:
-            scored = self._validate
+        self._reserve()
+        if self._looks is not None:
+            looks = self._looks
 
             def score(model: Any) -> dict[str, float]:
-                return {**scored(self._whole(model, losses)), "minutes": budget.seconds / 60}
+                left = math.inf if self._window is None else self._window.left + self._window.reserved - self._saving
+                scores = looks.score(self._whole(model, losses), left)
+                self._reserve()
+                return {**scores, "minutes": budget.seconds / 60}
 
             validation = Validation(score)
 
@@ -232,10 +220,10 @@ class StageRun:
             budget=budget,
             losses=losses,
             model=self._model,
-            args=self._arguments(steps if self._minutes is None else _NEVER, heads),
+            args=self._arguments(_NEVER if budget.timed else steps, heads),
             train_dataset=DatasetDict(data) if len(data) > 1 else next(iter(data.values())),
             evaluator=validation,
-            callbacks=[Pace(budget, on_step)],
+            callbacks=[Pace(budget, on_step, self._note_time)],
         )
         trainer.remove_callback(PrinterCallback)  # The command line shows what is to be seen.
         return trainer, budget
@@ -254,7 +242,7 @@ class StageRun:
         from turnloom.training.sampling import BlockShuffle
 
         recipe, stage = self._recipe, self._stage
-        looks = self._validate is not None and recipe.evaluate_every > 0
+        looks = self._looks is not None and recipe.evaluate_every > 0
         kind = CrossEncoderTrainingArguments if stage.reranks else SentenceTransformerTrainingArguments
         return kind(
             output_dir=str(self._folder),
@@ -288,7 +276,7 @@ def _curve(history: Sequence[dict[str, float]]) -> list[dict[str, float]]:
     points = []
     for entry in history:
         scores = {name.removeprefix("eval_"): value for name, value in entry.items() if name.startswith("eval_")}
-        if "score" in scores:
+        if math.isfinite(scores.get("score", math.nan)):  # A look that was given up has none.
             points.append({"step": entry["step"], **{k: v for k, v in scores.items() if not k.endswith(_TIMES)}})
     return points
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -126,12 +127,20 @@ class Pace(TrainerCallback):
     Args:
         budget: How long the run may take.
         on_step: Called with the step, the part that is done and the last loss.
+        on_save: Called when a checkpoint is whole.
     """
 
-    def __init__(self, budget: Budget, on_step: Callable[[int, float, float | None], None]) -> None:
+    def __init__(
+        self,
+        budget: Budget,
+        on_step: Callable[[int, float, float | None], None],
+        on_save: Callable[[], None] = lambda: None,
+    ) -> None:
         self._budget = budget
         self._on_step = on_step
+        self._on_save = on_save
         self._loss: float | None = None
+        self._steps_before = 0
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Take up the time of a run that was interrupted."""
@@ -139,20 +148,34 @@ class Pace(TrainerCallback):
         resumed = Path(args.output_dir) / f"checkpoint-{state.global_step}"
         if state.global_step and (resumed / CLOCK).exists():
             restored_clock(resumed, self._budget)
+        self._steps_before = state.global_step
         self._budget.start_clock()
+        self._began = time.monotonic()
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Stop when time is up; stop the clock while something else than training is done."""
         del kwargs
         if world_size() > 1:
-            self._budget.agreed = of_first(self._budget.seconds, args.device)
+            self._budget.agree(state.global_step, args.device)
         part = self._budget.progress(state.global_step)
         self._on_step(state.global_step, part, self._loss)
+        if self._budget.window is not None and of_first(self._is_last(state.global_step), args.device):
+            part = 1.0
         if part >= 1:
             control.should_training_stop = control.should_save = True
             control.should_evaluate = args.eval_strategy != "no"
+        elif control.should_evaluate and self._budget.window is not None:
+            window = self._budget.window  # With no room for this look and the last one, only the last one is taken.
+            control.should_evaluate = bool(of_first(window.left > window.reserved, args.device))
         if control.should_evaluate or control.should_save:
             self._budget.stop_clock()
+
+    def _is_last(self, step: int) -> bool:
+        """Whether another step would end further behind the window's end than this one ended before it."""
+        window = self._budget.window
+        assert window is not None
+        usual = (time.monotonic() - self._began) / max(1, step - self._steps_before)
+        return window.left < usual / 2
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Training goes on."""
@@ -170,14 +193,19 @@ class Pace(TrainerCallback):
         folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
         if folder.exists():
             clock = {"seconds": self._budget.seconds, "tokens": self._budget.tokens}
+            if self._budget.window is not None:
+                clock["begins"] = self._budget.window.begins
             (folder / CLOCK).write_text(json.dumps(clock), encoding="utf-8")
             (folder / COMPLETE).touch()
+            self._on_save()
 
 
 def restored_clock(checkpoint: Path, budget: Budget) -> None:
     """Take up the time and the tokens of a run that was interrupted."""
     clock = json.loads((checkpoint / CLOCK).read_text(encoding="utf-8"))
     budget.spent, budget.tokens = clock["seconds"], clock["tokens"]
+    if budget.window is not None:
+        budget.window.begins = clock.get("begins", budget.window.begins)
 
 
 def state_at_the_end(checkpoint: Path, budget: Budget) -> TrainerState | None:
