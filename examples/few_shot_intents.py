@@ -32,7 +32,7 @@ def main() -> None:
 
     # Messages that fit no intent, in groups: the name of the largest may be the next intent.
     for cluster in classifier.discover(NEW, min_size=3):
-        print(f"{cluster.size} messages like {cluster.name!r}: {', '.join(cluster.words)}")
+        print(f"{cluster.size} messages about {cluster.name!r}, such as {cluster.typical[0]!r}")
 
     # A new intent needs no training, and what is saved says which model it belongs to.
     classifier.partial_fit(NEW[:3], ["repair"] * 3)

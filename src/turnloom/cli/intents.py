@@ -213,7 +213,7 @@ def discover(
         count(len(given))
     rows = []
     for cluster in clusters:
-        row: dict[str, Any] = {"name": cluster.name, "size": cluster.size, "words": list(cluster.words)}
+        row: dict[str, Any] = {"name": cluster.name, "size": cluster.size}
         row |= {"typical": list(cluster.typical), "cohesion": round(cluster.cohesion, 4)}
         if members:
             row["members"] = [given[place].turns[-1] for place in cluster.places]

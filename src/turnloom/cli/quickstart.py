@@ -253,11 +253,7 @@ def _groups(out: Path) -> list[Cluster]:
 
 
 def _drafts(groups: list[Cluster]) -> list[tuple[str, str]]:
-    rows = []
-    for number, group in enumerate(groups, 1):
-        label = f"{number} {' '.join(group.words) or group.name}"
-        rows += [(text, label) for text in group.typical]
-    return rows
+    return [(text, group.name) for group in groups for text in group.typical]
 
 
 def _service(out: Path) -> None:

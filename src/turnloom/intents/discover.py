@@ -1,4 +1,4 @@
-"""What is missing: groups among the messages that fit no intent, named by typical members."""
+"""Groups of messages that mean the same: among all of them, or among those that fit no intent."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from turnloom.intents.choose import drawn
 from turnloom.intents.examples import Examples, Turns
 from turnloom.intents.fitted import Fitted
+from turnloom.intents.naming import name_groups
 from turnloom.intents.scope import familiarity
 from turnloom.runtime.protocols import Vectors
 from turnloom.runtime.vectors import unit_rows
@@ -26,19 +27,17 @@ BLOCK = 1_024
 
 @dataclass(frozen=True)
 class Cluster:
-    """Messages that belong together and fit no intent.
+    """Messages that belong together.
 
     Attributes:
-        name: The most typical member.
-        words: What is said here more than elsewhere.
-        typical: The most typical members, the first is the name.
+        name: A short phrase that many of them say and other groups do not; no two groups have the same.
+        typical: The most typical members.
         size: How many there are.
         cohesion: The mean similarity to the group's centre.
-        places: Where they stood among the messages.
+        places: Where they stood among the messages, the most typical first.
     """
 
     name: str
-    words: tuple[str, ...]
     typical: tuple[str, ...]
     size: int
     cohesion: float
@@ -85,23 +84,6 @@ def _group(vectors: Vectors, cut: float) -> Places:
         centres = unit_rows(np.stack([vectors[found == group].mean(axis=0) for group in range(found.max() + 1)]))
         near = vectors[others] @ centres.T
         found[others] = np.where(near.max(axis=1) >= 1 - cut, near.argmax(axis=1), -1)
-    return found
-
-
-def _words(texts: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    """For each group, the three words that it has more than others (TF-IDF over groups)."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    try:
-        vectorizer = TfidfVectorizer(stop_words="english", sublinear_tf=True)
-        weights = vectorizer.fit_transform([" ".join(group) for group in texts])
-    except ValueError:  # Stop words only, or another script without word boundaries.
-        return [() for _ in texts]
-    names = vectorizer.get_feature_names_out()
-    found = []
-    for row in weights.toarray():
-        best = np.argsort(-row, kind="stable")[:3]
-        found.append(tuple(str(names[place]) for place in best if row[place] > 0))
     return found
 
 
@@ -159,13 +141,13 @@ def _clusters(
     members = sorted((found for found in members if len(found) >= min_size), key=lambda found: -len(found))
     if not members:
         return []
-    words = _words([[messages[place][-1] for place in found] for found in members])
-    clusters = []
-    for found, said in zip(members, words, strict=True):
+    ordered, cohesions = [], []
+    for found in members:
         towards = vectors[found] @ unit_rows(vectors[found].mean(axis=0, keepdims=True))[0]
-        order = np.argsort(-towards, kind="stable")
-        best = tuple(dict.fromkeys(messages[found[place]][-1] for place in order))[:typical]
-        clusters.append(
-            Cluster(best[0], said, best, len(found), float(towards.mean()), tuple(int(place) for place in found))
-        )
-    return clusters
+        ordered.append(found[np.argsort(-towards, kind="stable")])
+        cohesions.append(float(towards.mean()))
+    texts = [[messages[place][-1] for place in found] for found in ordered]
+    return [
+        Cluster(name, tuple(dict.fromkeys(said))[:typical], len(found), cohesion, tuple(int(place) for place in found))
+        for name, said, found, cohesion in zip(name_groups(texts), texts, ordered, cohesions, strict=True)
+    ]

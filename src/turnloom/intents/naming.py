@@ -1,0 +1,173 @@
+"""Readable names for groups of messages, from what their members say."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import chain, product
+from string import ascii_lowercase
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["name_groups"]
+
+Phrase = tuple[str, ...]
+LONGEST = 3
+LENGTH_POWER = 0.8
+"""How much a phrase of n words counts more than one word: n to this power. Two words that are said together in more
+than about half of the messages with one of them make the better name."""
+ENOUGH = 0.35
+"""A second phrase joins a name of one word if it scores at least this share of the first."""
+SMOOTHING = 0.02
+SHORTEST = 3
+LONGEST_TEXT = 40
+STEM = 5
+"""Words that begin with the same letters, so many, are taken for forms of one; and "seat" and "seats"."""
+_NOISE = re.compile(
+    r"https?://\S+|www\.\S+|\S+@\S+\.\w+"  # Links and e-mail addresses.
+    r"|<[A-Z_]+>|\[[A-Z_]+\]|__\w+__"  # Placeholders for personal data.
+    r"|[@#]\w+|(?:^|\s)[*^~-]\s?[A-Z]{1,4}\b(?=\s*$)"  # Handles, hashtags, and an agent's initials at the end.
+)
+_PIECE = re.compile(r"(?P<word>[^\W\d_]+(?:['’-][^\W\d_]+)*)|(?P<break>[^\s\w'’-])")
+_NOT = {"not", "no", "never", "without"}
+_SHORT = {"no", "up"}
+_NEGATED = re.compile(r"(?:\w+n['’]t|cannot|dont|doesnt|didnt|wont|cant|isnt|hasnt|havent)$")
+_FILLERS = """
+a about after afternoon again all also always am an and another any anyone are as at be because been before being
+both but by can could day did do does doing done each either else evening ever every few for from get gets getting
+give given go goes going gone gonna good got guys had has have having he hello her here hey hi him his how i if in
+into is it its just keep know let like look made make makes making many may maybe me more morning most much must my
+need needs now of off ok okay on one only onto or other our out over own please pls put really right said same say
+says see seem she should so some still such sure take tell than that the their them then there these they thing
+things think this those through to today told too tried try trying two u under until ur us use used very via wait
+want wanted wants was way we well went were what when where which while who why will with would y'all yeah yes yet
+you your yours
+"""
+"""English words that say nothing about what a message is about."""
+_FILLER_SET = frozenset(_FILLERS.split())
+
+
+class _Candidate(NamedTuple):
+    phrase: Phrase
+    score: float
+
+
+def _runs(text: str) -> list[list[str]]:
+    """The words of a message that may stand in a name, in pieces that no punctuation or placeholder divides."""
+    text = _NOISE.sub(" . ", html.unescape(text)).replace("’", "'").lower()
+    runs: list[list[str]] = [[]]
+    for piece in _PIECE.finditer(text):
+        word = piece["word"]
+        if word is None:
+            runs.append([])
+        elif _NEGATED.match(word):
+            runs[-1].append("not")
+        elif word.partition("'")[0] not in _FILLER_SET and word not in _FILLER_SET:
+            runs[-1] += [word.removesuffix("'s")] if len(word) >= SHORTEST or word in _SHORT else []
+    return [run for run in runs if run]
+
+
+def _phrases(text: str) -> set[Phrase]:
+    """One to three words in the order in which they are said; "not" needs what it denies, "up" what goes there."""
+    found = set()
+    for run in _runs(text):
+        for size in range(1, LONGEST + 1):
+            for start in range(len(run) - size + 1):
+                phrase = tuple(run[start : start + size])
+                if phrase[0] != "up" and phrase[-1] not in _NOT and len(set(phrase)) == size:
+                    found.add(phrase)
+    return found
+
+
+def _candidates(own: Counter[Phrase], size: int, shares: Mapping[Phrase, float], groups: int) -> list[_Candidate]:
+    """Phrases of a group, the best first: said by many of its members, and by few of other groups."""
+    found = []
+    for phrase, count in own.items():
+        if count < 2:  # What one message says is chance.
+            continue
+        share = count / size
+        rest = (shares[phrase] - share) / max(groups - 1, 1)
+        weight = share * np.log((share + SMOOTHING) / (rest + SMOOTHING)) * len(phrase) ** LENGTH_POWER
+        found.append(_Candidate(phrase, float(weight)))
+    return sorted(found, key=lambda each: (-each.score, each.phrase))
+
+
+def _said_first(one: Phrase, other: Phrase, texts: Sequence[str]) -> bool:
+    """Whether the first phrase comes before the second in most messages that have both."""
+    first = 0
+    for text in texts:
+        words = [word for run in _runs(text) for word in run]
+        if one[0] in words and other[0] in words:
+            first += 1 if words.index(one[0]) < words.index(other[0]) else -1
+    return first >= 0
+
+
+def _joined(name: Phrase, more: Phrase, texts: Sequence[str]) -> Phrase:
+    return name + more if _said_first(name, more, texts) else more + name
+
+
+def _name(candidates: list[_Candidate], texts: Sequence[str], taken: set[frozenset[str]]) -> Phrase:
+    """The best phrase, with another if one word is too little or the name is taken; empty if nothing is left."""
+    if not candidates or candidates[0].score <= 0:
+        return ()
+    (name, best), *rest = candidates
+    others = _unlike(name, rest)
+    if len(name) == 1 and others and others[0].score >= ENOUGH * best:
+        name = _joined(name, others[0].phrase, texts)
+    if frozenset(name) not in taken:
+        return name
+    longer = (_joined(name, each.phrase, texts) for each in _unlike(name, rest))
+    return next((phrase for phrase in longer if frozenset(phrase) not in taken), ())
+
+
+def _unlike(name: Phrase, candidates: list[_Candidate]) -> list[_Candidate]:
+    """Those that add to a name: "delayed" adds nothing to "flight delay"."""
+
+    def alike(one: str, other: str) -> bool:
+        return one[:STEM].startswith(other[:STEM]) or other[:STEM].startswith(one[:STEM])
+
+    return [each for each in candidates if not any(alike(word, more) for word in name for more in each.phrase)]
+
+
+def _shortened(text: str) -> str:
+    plain = re.sub(r"\d+", " ", _NOISE.sub(" ", html.unescape(text)))
+    return " ".join(plain.split())[:LONGEST_TEXT].strip() or "other"
+
+
+def _first_free(texts: Sequence[str], taken: Sequence[str]) -> str:
+    """The first message that is no name yet; where all are, a letter tells them apart."""
+    short = list(dict.fromkeys(map(_shortened, texts)))
+    lettered = (
+        f"{short[0]} ({letters})" for size in (1, 2) for letters in map("".join, product(ascii_lowercase, repeat=size))
+    )
+    return next(name for name in chain(short, lettered) if name not in taken)
+
+
+def name_groups(groups: Sequence[Sequence[str]]) -> list[str]:
+    """A name for each group of messages: a short phrase that many of its members say and others do not.
+
+    No two names are alike. Where nothing is said more than elsewhere, or in a script without spaces between words, the
+    first message of the group is its name: put the most typical one first.
+
+    Args:
+        groups: The messages of each group.
+
+    Example:
+        >>> name_groups([["please cancel my order 12", "cancel order 7"], ["my parcel is late", "is my parcel late"]])
+        ['cancel order', 'parcel late']
+    """
+    counts = [Counter(phrase for text in texts for phrase in _phrases(text)) for texts in groups]
+    shares: defaultdict[Phrase, float] = defaultdict(float)
+    for own, texts in zip(counts, groups, strict=True):
+        for phrase, count in own.items():
+            shares[phrase] += count / len(texts)
+    taken: set[frozenset[str]] = set()
+    names: list[str] = []
+    for own, texts in zip(counts, groups, strict=True):
+        phrase = _name(_candidates(own, len(texts), shares, len(groups)), texts, taken)
+        names.append(" ".join(phrase) or _first_free(texts, names))
+        taken.add(frozenset(names[-1].split()))
+    return names

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from turnloom.intents.naming import name_groups
+
+CANCEL = ["please cancel my order 1234", "hi, i want to cancel order 77", "can you cancel my order?"]
+TRACK = ["my parcel hasn't arrived yet", "the parcel has not arrived", "parcel 12 has still not arrived"]
+
+
+def test_names_are_what_is_said_in_its_order_without_numbers() -> None:
+    assert name_groups([CANCEL, TRACK]) == ["cancel order", "parcel not arrived"]
+
+
+@pytest.mark.parametrize(
+    ("noisy", "name"),
+    [
+        ("@115911 <EMAIL> my refund is missing *HSD", "refund missing"),
+        ("[EMAIL] [PHONE] my refund is missing ^TM", "refund missing"),
+        ("__company__ #fail my refund &amp; my refund is missing https://t.co/xyz", "refund missing"),
+        ("@AmericanAir refund missing #AmericanAir", "refund missing"),
+    ],
+)
+def test_names_hold_no_handles_placeholders_or_signatures(noisy: str, name: str) -> None:
+    assert name_groups([[noisy] * 4, CANCEL])[0] == name
+
+
+def test_two_groups_never_have_one_name() -> None:
+    again = ["please cancel order 5 of the teapot", "cancel my order of a teapot", "cancel the teapot order 9"]
+    names = name_groups([CANCEL, again, CANCEL, CANCEL])
+    assert len(set(names)) == 4
+    assert "teapot" in names[1]
+    assert not any(re.search(r"\d", name) for name in names)
+    assert name_groups([["so", "so"]] * 30)[::29] == ["so", "so (ac)"]
+    assert name_groups([["late"], ["is it late", "how late"], ["of"]]) == ["late", "is it late", "of"]
+
+
+def test_forms_of_one_word_are_not_joined() -> None:
+    seats = ["my seat", "two seats", "seat and seats", "the seats"]
+    assert name_groups([seats, CANCEL])[0] in ("seat", "seats")
+
+
+def test_a_script_without_spaces_is_named_by_its_first_message() -> None:
+    assert name_groups([["我的包裹在哪里", "包裹还没到"], ["我要退款", "请退钱给我"]]) == ["我的包裹在哪里", "我要退款"]
+    assert name_groups([["the", "of"], ["...", "?"]]) == ["the", "..."]
+    assert name_groups([]) == []
