@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from tests.intents.toy import Topics, messages, names
-from turnloom.intents import IntentClassifier
+from turnloom.intents import OUT_OF_SCOPE, IntentClassifier
 from turnloom.intents import discover as module
 from turnloom.intents.discover import group_messages
+from turnloom.intents.draft import draft_intents
 
 KNOWN = names(8)
 
@@ -84,3 +85,68 @@ def test_groups_are_found_when_no_intent_is_known() -> None:
     assert sorted(sorted(group.places) for group in groups) == [list(range(12 * n, 12 * n + 12)) for n in range(4)]
     assert all(len(group.typical) == 2 for group in groups)
     assert {group.name for group in groups} == set(words)
+
+
+def scattered(rng: np.random.Generator, topics: int = 6, members: int = 40) -> tuple[np.ndarray, np.ndarray]:
+    """Messages of one domain as real ones are: alike in much, topics spread widely, and near copies among them."""
+    shared, directions = 2 * np.eye(64)[0], np.eye(64)[1 : topics + 1]
+    truth = np.repeat(np.arange(topics), members)
+    vectors = shared + directions[truth] + 0.2 * rng.standard_normal((len(truth), 64))
+    for topic in range(topics):  # Twice, eight members of a topic say the same but for a name.
+        for copies in np.flatnonzero(truth == topic)[:16].reshape(2, 8):
+            vectors[copies] = vectors[copies[0]] + 0.01 * rng.standard_normal((8, 64))
+    return vectors.astype(np.float32), truth
+
+
+def test_most_messages_find_a_group_and_not_only_near_copies() -> None:
+    vectors, truth = scattered(np.random.default_rng(0))
+    groups = group_messages([(f"message {place}",) for place in range(len(truth))], vectors)
+    grouped = sum(group.size for group in groups)
+    assert grouped >= 0.8 * len(truth)
+    topics = [Counter(truth[list(group.places)]).most_common(1)[0] for group in groups]
+    assert sum(count for _, count in topics) >= 0.95 * grouped
+    assert {topic for topic, _ in topics} == set(range(6))
+
+
+def test_drafted_intents_know_new_messages_of_their_groups() -> None:
+    vectors, truth = scattered(np.random.default_rng(1), members=120)
+    texts = [f"message {place}" for place in range(len(truth))]
+    draft = draft_intents(texts, vectors)
+    known = dict(zip(texts, vectors, strict=True))
+    new, _ = scattered(np.random.default_rng(2), members=120)
+    known |= {f"new {place}": vector for place, vector in enumerate(new)}
+    foreign = np.random.default_rng(3).standard_normal((100, 64))
+    known |= {f"foreign {place}": vector for place, vector in enumerate(foreign)}
+    examples, labels = [text for text, _ in draft.examples], [label for _, label in draft.examples]
+    classifier = IntentClassifier(Table(known)).fit(examples, labels, held_out=draft.wordings)
+    rejected = {
+        kind: (classifier.predict([text for text in known if text.startswith(kind)]) == OUT_OF_SCOPE).mean()
+        for kind in ("new", "foreign")
+    }
+    assert rejected["new"] <= 0.15
+    assert rejected["foreign"] >= 0.9
+
+
+def test_near_copies_make_no_threshold() -> None:
+    """One wording with a hundred numbers must not turn another wording away."""
+    rng = np.random.default_rng(0)
+    topics = np.eye(32)[:6]
+    wordings = np.repeat(topics, 3, axis=0) + 0.5 * np.eye(32)[6:24]
+    vectors = np.repeat(wordings, 30, axis=0) + 0.01 * rng.standard_normal((540, 32))
+    texts = [f"message {place}" for place in range(len(vectors))]
+    draft = draft_intents(texts, vectors.astype(np.float32))
+    assert len(draft.examples) <= 2 * len(wordings)
+    known = dict(zip(texts, vectors, strict=True)) | {"new": topics[0] + 0.5 * np.eye(32)[25]}
+    examples, labels = [text for text, _ in draft.examples], [label for _, label in draft.examples]
+    classifier = IntentClassifier(Table(known)).fit(examples, labels, held_out=draft.wordings)
+    assert classifier.predict(["new"])[0] != OUT_OF_SCOPE
+
+
+class Table:
+    """Vectors that are known already."""
+
+    def __init__(self, vectors: dict[str, np.ndarray]) -> None:
+        self.vectors = vectors
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        return np.stack([self.vectors[text] for text in texts])

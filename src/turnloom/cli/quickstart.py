@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import random
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +19,7 @@ from turnloom.errors import TurnloomError
 if TYPE_CHECKING:
     from turnloom.benchmarks import RunResult
     from turnloom.corpus.source import LogFile
-    from turnloom.intents import Cluster
+    from turnloom.intents.draft import Draft
 
 __all__ = ["quickstart"]
 
@@ -26,8 +28,8 @@ DEFAULT_START = "sentence-transformers/all-MiniLM-L6-v2"
 HELD_OUT_PERCENT = 20
 LARGEST_BATCH, SMALLEST_BATCH = 128, 8
 MOST_OPENINGS = 5_000
-EXAMPLES = 20
-"""Of each group, that become the first draft of an intent."""
+WORDINGS = "in-scope.csv"
+"""Other first messages, which the threshold of the intents is set by."""
 STEPS = 6
 
 
@@ -220,40 +222,43 @@ def _intents(out: Path) -> None:
 
     why = "First messages that mean the same form groups: each is the draft of an intent, for you to rename."
     _say(6, "Looking for intents", why)
-    draft = out / "intents.csv"
+    draft, wordings = out / "intents.csv", out / WORDINGS
     if not draft.exists():
-        found = _groups(out)
-        if len(found) < 2:
+        found = _draft(out)
+        if len({label for _, label in found.examples}) < 2:
             console.print(
                 "No groups stand out yet: give more conversations, or write intents.csv by hand (text,label)."
             )
             return
-        with draft.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([("text", "label"), *_drafts(found)])
+        _write_csv(wordings, [("text",), *((text,) for text in found.wordings)])
+        _write_csv(draft, [("text", "label"), *found.examples])
     known = list(read_messages(draft))
+    in_scope = [message.turns for message in read_messages(wordings)] if wordings.exists() else []
     classifier = IntentClassifier(str(out / "model"))
-    classifier.fit([message.turns for message in known], [message.labels for message in known])
+    classifier.fit([message.turns for message in known], [message.labels for message in known], held_out=in_scope)
     classifier.save(out / "intents")
     names = classifier.classes_.tolist()
     console.print(f"{len(names)} intents: {', '.join(names[:8])}{', …' if len(names) > 8 else ''}", markup=False)
     console.print(f"Rename or merge them in {draft}, then run this command again.", markup=False)
 
 
-def _groups(out: Path) -> list[Cluster]:
-    """Groups among the first turns of dialogues."""
+def _draft(out: Path) -> Draft:
+    """Examples of intents: groups among the first turns of dialogues."""
     from turnloom.corpus import read_table
-    from turnloom.intents.discover import group_messages
+    from turnloom.intents.draft import draft_intents
     from turnloom.runtime import load_encoder
 
     firsts = (row["turns"][0]["text"] for row in read_table(out / "prepared").select("turns").iter_rows())
-    openings = list(dict.fromkeys(firsts))[:MOST_OPENINGS]
+    openings = list(dict.fromkeys(firsts))
+    if len(openings) > MOST_OPENINGS:  # Drawn from all of them: the first ones may be of one week or one file.
+        openings = random.Random(0).sample(openings, MOST_OPENINGS)
     with console.status("grouping …"):
-        vectors = load_encoder(out / "model").encode(openings)
-        return group_messages([(text,) for text in openings], vectors, typical=EXAMPLES)
+        return draft_intents(openings, load_encoder(out / "model").encode(openings))
 
 
-def _drafts(groups: list[Cluster]) -> list[tuple[str, str]]:
-    return [(text, group.name) for group in groups for text in group.typical]
+def _write_csv(path: Path, rows: Iterable[Sequence[str]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
 
 
 def _service(out: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,12 @@ Places = npt.NDArray[np.int64]
 MOST_TOGETHER, MOST_KNOWN = 5_000, 1_500
 """Messages that are grouped pairwise: time and memory grow with the square. Others join the nearest group."""
 CUTS = 60
+FINEST = 0.6
+"""Closer messages are wordings of one intent, in every labelled set that was looked at and by several models."""
+COVERED = 0.8
+"""The share of messages that shall be in a group."""
+CLEARLY = 0.1
+"""A silhouette that is higher by less is no reason for coarser groups: of real messages, all of them are near zero."""
 BLOCK = 1_024
 
 
@@ -70,21 +77,55 @@ def known_cut(examples: Examples) -> float | None:
     return float(max(cuts, key=lambda cut: adjusted_rand_score(truth, fcluster(tree, cut, "distance"))))
 
 
-def _group(vectors: Vectors, cut: float) -> Places:
-    """A group for each vector; -1 for one that joins none."""
+def _group(vectors: Vectors, cut: float | None, min_size: int) -> Places:
+    """A group for each vector, -1 for one that joins none; without a cut, the one that suits groups of a size."""
     from scipy.cluster.hierarchy import fcluster
 
     if len(vectors) < 2:
         return np.zeros(len(vectors), np.int64)
     together = drawn(len(vectors), MOST_TOGETHER)
+    tree = _tree(vectors[together])
+    if cut is None:
+        cut = _covering_cut(tree, vectors[together], max(2, round(min_size * len(together) / len(vectors))))
     found = np.full(len(vectors), -1)
-    found[together] = fcluster(_tree(vectors[together]), cut, "distance") - 1
+    found[together] = fcluster(tree, cut, "distance") - 1
     others = np.flatnonzero(found < 0)
     if len(others):
         centres = unit_rows(np.stack([vectors[found == group].mean(axis=0) for group in range(found.max() + 1)]))
         near = vectors[others] @ centres.T
         found[others] = np.where(near.max(axis=1) >= 1 - cut, near.argmax(axis=1), -1)
     return found
+
+
+def _covering_cut(tree: npt.NDArray[np.float64], vectors: Vectors, min_size: int) -> float:
+    """The finest cut that leaves few messages without a group, or a coarser one that sets groups apart clearly better.
+
+    On labelled messages (banking77, CLINC150) the first comes within 0.03 of the best adjusted Rand index of any cut.
+    The silhouette alone prefers groups of near copies, and leaves most other messages without any.
+    """
+    from scipy.cluster.hierarchy import fcluster
+    from sklearn.metrics import silhouette_score
+
+    def covered(cut: float) -> float:
+        groups = fcluster(tree, cut, "distance")
+        return float((np.bincount(groups)[groups] >= min_size).mean())
+
+    heights = tree[:, 2]
+    # Groups only grow with the cut, so the finest one can be found by halving.
+    first = min(bisect_left(heights, COVERED, key=covered), len(heights) - 1)
+    finest = max(float(heights[first]), FINEST)
+    seen = drawn(len(vectors), MOST_KNOWN)
+    distances = np.clip(1 - (vectors[seen] @ vectors[seen].T).astype(np.float64), 0, None)
+    np.fill_diagonal(distances, 0)
+    scores = {}
+    coarser = heights[heights > finest]
+    for cut in (finest, *(np.quantile(coarser, np.linspace(0, 1, CUTS)) if len(coarser) else ())):
+        groups = fcluster(tree, cut, "distance")[seen]
+        scores[float(cut)] = (
+            silhouette_score(distances, groups, metric="precomputed") if 2 <= len(np.unique(groups)) < len(seen) else -1
+        )
+    best = max(scores, key=lambda cut: scores[cut])
+    return best if scores[best] > scores[finest] + CLEARLY else finest
 
 
 def _outside(fitted: Fitted, vectors: Vectors) -> Places:
@@ -100,7 +141,7 @@ def discover_clusters(
     """Groups among the messages that fit no intent, the largest first."""
     places = _outside(fitted, vectors)
     cut = known_cut(fitted.examples)
-    groups = _group(vectors[places], 1 - fitted.scope.threshold if cut is None else cut)
+    groups = _group(vectors[places], 1 - fitted.scope.threshold if cut is None else cut, min_size)
     return _clusters(messages, vectors, places, groups, min_size, typical)
 
 
@@ -109,28 +150,18 @@ def group_messages(
 ) -> list[Cluster]:
     """Groups among messages when no intent is known yet, the largest first.
 
-    Without intents that say how fine groups shall be, they are cut where they are set apart best (silhouette).
+    Without intents that say how fine groups shall be, most messages shall find one of `min_size` or more. Vectors are
+    compared by how they differ from their mean: what all messages of a domain share tells no groups apart.
+
+    Args:
+        messages: What was said; the last turn of each is named and shown.
+        vectors: Their embeddings.
+        min_size: Smaller groups are not reported; larger values also make groups coarser.
+        typical: How many typical members stand for a group.
     """
     unit = unit_rows(vectors)
-    groups = _group(unit, _clearest_cut(unit[drawn(len(unit), MOST_KNOWN)]))
-    return _clusters(messages, unit, np.arange(len(unit)), groups, min_size, typical)
-
-
-def _clearest_cut(vectors: Vectors) -> float:
-    from scipy.cluster.hierarchy import fcluster
-    from sklearn.metrics import silhouette_score
-
-    if len(vectors) < 3:
-        return 0.0
-    tree = _tree(vectors)
-    distances = np.clip(1 - (vectors @ vectors.T).astype(np.float64), 0, None)
-    np.fill_diagonal(distances, 0)
-    scores = {}
-    for cut in np.unique(np.quantile(tree[:, 2], np.linspace(0, 1, CUTS))):
-        groups = fcluster(tree, cut, "distance")
-        if 2 <= groups.max() < len(vectors):
-            scores[float(cut)] = silhouette_score(distances, groups, metric="precomputed")
-    return max(scores, key=lambda cut: scores[cut]) if scores else float(np.median(tree[:, 2]))
+    centred = unit_rows(unit - unit.mean(axis=0)) if len(unit) else unit
+    return _clusters(messages, centred, np.arange(len(unit)), _group(centred, None, min_size), min_size, typical)
 
 
 def _clusters(
