@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,21 +12,28 @@ import yaml
 
 from tests.cli.test_commands import run
 from tests.training.toy import conversations, write_start
+from turnloom.benchmarks import RunResult, TaskResult
+from turnloom.benchmarks.tasks.response_selection import ResponseSelection
+from turnloom.cli.quickstart_scores import describe_scores
 from turnloom.corpus import read_manifest, read_table
+from turnloom.replies import ReplyIndex
+from turnloom.runtime import load_encoder
 from turnloom.service.config import load_config
 from turnloom.service.run import check_folders
+from turnloom.training.recipe import recipe_text
 
 Capture = pytest.CaptureFixture[str]
 
 
-def write_chats(path: Path, count: int = 700) -> Path:
+def write_chats(path: Path, count: int = 700, *, echo: bool = False) -> Path:
+    """Chats as a table; as an echo, replies have the words of their questions, which a model without training finds."""
     with path.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["conversation_id", "role", "message"])
         for row in conversations(count):
             for turn in row["turns"]:  # type: ignore[attr-defined]
                 speaker = {"user": "customer", "system": "agent"}[turn["speaker"]]
-                rows.writerow([row["id"], speaker, turn["text"]])
+                rows.writerow([row["id"], speaker, re.sub(r"\ba(\d)", r"q\1", turn["text"]) if echo else turn["text"]])
     return path
 
 
@@ -36,7 +44,8 @@ def test_from_a_csv_to_a_service_and_again(capsys: Capture, monkeypatch: pytest.
     assert code == 0
     for step in range(1, 7):
         assert f"{step}/6 " in said
-    assert "after one turn: " in said
+    assert re.search(r"after one turn: [\d.]+ % before, [\d.]+ % after training\n", said)
+    assert re.search(r"the true reply came first in \d+ of 100 cases, against \d+ before\.\n", said)
     assert f"turnloom serve {out}/service.yaml" in said
 
     # What is kept apart is not learned from.
@@ -86,3 +95,59 @@ def test_little_is_enough_to_see_how_it_works(capsys: Capture, monkeypatch: pyte
     code, _, error = run(capsys, monkeypatch, "quickstart", str(one), "--out", str(tmp_path / "none"))
     assert code == 2
     assert "Fix: give --start FOLDER" in error
+
+
+def test_a_model_that_training_made_worse_is_not_used(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    chats, start, out = (
+        write_chats(tmp_path / "chats.csv", echo=True),
+        write_start(tmp_path / "start"),
+        tmp_path / "made",
+    )
+    recipe = yaml.safe_load(recipe_text("dse-heads"))
+    recipe["stages"][0] |= {"encoder_rate": 0.3, "head_rate": 0.3}  # Far too much.
+    (tmp_path / "wild.yaml").write_text(yaml.safe_dump(recipe), encoding="utf-8")
+    command = ["quickstart", str(chats), "--start", str(start), "--out", str(out), "--minutes", "0.02"]
+    code, said, _ = run(capsys, monkeypatch, *command, "--recipe", str(tmp_path / "wild.yaml"))
+    assert code == 0
+    assert "Replies and intents below use the base model, which is better." in said
+    assert f"turnloom replies search {out}/replies --model {out}/base-model 'a message'" in said
+    config = load_config(out / "service.yaml")
+    check_folders(config)
+    assert config.model.path == out / "base-model"
+    assert load_encoder(config.model.path).fingerprint == load_encoder(start).fingerprint
+    assert ReplyIndex(out / "replies", load_encoder(out / "base-model")).suggest(["please tell me about q1 and q2"], 1)
+
+
+def scored(heads: bool, **scores: float) -> RunResult:
+    """A run with 200 contexts a task, `next=30, next_heads=20` being right so often."""
+    found = {}
+    for turns, space in ((1, "plain"), (1, "heads"), (3, "plain"), (3, "heads")):
+        if space == "heads" and not heads:
+            continue
+        info = ResponseSelection("held-out", turns, space, list).info  # type: ignore[arg-type]
+        right = scores[("next" if turns == 1 else "context3") + ("_heads" if space == "heads" else "")]
+        each = [100.0 * (place % 100 < right) for place in range(200)]
+        found[info.name] = TaskResult(info=info, draws=[{"top1": right}], groups=[each])
+    return RunResult(model="model", fingerprint="f", languages=["en"], tasks=found)
+
+
+def test_scores_are_compared_like_with_like_and_once_each() -> None:
+    before = scored(True, next=5, next_heads=20, context3=6, context3_heads=30)
+    after = scored(True, next=50, next_heads=40, context3=50, context3_heads=32)
+    lines, is_worse = describe_scores(before, after)
+    assert lines == [
+        "after one turn: 20.0 % before, 40.0 % after training",
+        "after three turns: 30.0 % before, 32.0 % after training",
+        "After training, the true reply came first in 36 of 100 cases, against 25 before.",
+    ]
+    assert not is_worse
+    plain = scored(False, next=5, context3=6)
+    assert describe_scores(plain, after)[0][0] == "after one turn: 5.0 % before, 40.0 % after training"
+    lines, is_worse = describe_scores(after, before)
+    assert is_worse
+    assert "use the base model, which is better" in lines[-1]
+    lines, is_worse = describe_scores(before, before)
+    assert not is_worse
+    assert "no clear difference" in lines[-1]

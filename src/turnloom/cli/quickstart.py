@@ -8,16 +8,16 @@ import json
 import random
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
-from turnloom.cli.console import console, count_progress, share_progress
+from turnloom.cli.console import console, share_progress
 from turnloom.cli.convert import convert_with_progress, find_inputs, warn_if_most_rejected
+from turnloom.cli.quickstart_scores import choose_model
 from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
-    from turnloom.benchmarks import RunResult
     from turnloom.corpus.source import LogFile
     from turnloom.intents.draft import Draft
 
@@ -64,10 +64,10 @@ def quickstart(
     _read(files, out)
     _prepare(out)
     _train(out, base, recipe, minutes)
-    _measure(out, base)
-    _index(out)
-    _intents(out)
-    _service(out)
+    model = _measure(out, base)
+    _index(out, model)
+    _intents(out, model)
+    _service(out, model)
 
 
 def _say(number: int, doing: str, why: str) -> None:
@@ -169,62 +169,32 @@ def _train(out: Path, base: Path, recipe: str, minutes: float) -> None:
     console.print(f"{seen['steps']:,} steps over {seen['pairs']:,} pairs: {model}", markup=False)
 
 
-def _measure(out: Path, base: Path) -> None:
-    from turnloom.benchmarks import CachedEncoder, run_tasks
-    from turnloom.benchmarks.own_data import reply_tasks
-    from turnloom.runtime import load_encoder
-
+def _measure(out: Path, base: Path) -> Path:
+    """The model to go on with."""
     why = "On the dialogues kept apart: how often is the true reply the first of 100? By chance, 1 % of the time."
     _say(4, "Measuring before and after", why)
-    try:
-        tasks = reply_tasks(out / "held-out")
-    except TurnloomError as error:
-        console.print(f"Not measured: {error.problem}. With more conversations this step will tell.", markup=False)
-        return
-    results = []
-    with count_progress() as progress:
-        for name, model in (("before", base), ("after", out / "model")):
-            bar = progress.add_task(name, total=len(tasks), note="")
-
-            def step(task: str, number: int, total: int, bar: Any = bar) -> None:
-                progress.update(bar, completed=number, total=total, note=task)
-
-            encoder = CachedEncoder(load_encoder(model), out / "embeddings")
-            results.append(run_tasks(encoder, tasks, out / "scores" / name, on_task=step))
-    _show_scores(*results)
-    console.print(f"In detail: turnloom compare {out}/scores/before {out}/scores/after", markup=False)
+    return choose_model(out, base)
 
 
-def _show_scores(before: RunResult, after: RunResult) -> None:
-    """The score by meaning before; by the trained heads after, where the recipe keeps them."""
-    for name, task in before.tasks.items():
-        trained = after.tasks.get(f"{name}-heads") or after.tasks[name]
-        after_turns = "one turn" if name.endswith("-next") else "three turns"
-        if task.error or trained.error:
-            console.print(f"after {after_turns}: {task.error or trained.error}", markup=False)
-        else:
-            console.print(f"after {after_turns}: {task.mean():.1f} % before, [bold]{trained.mean():.1f} %[/] now")
-
-
-def _index(out: Path) -> None:
+def _index(out: Path, model: Path) -> None:
     from turnloom.replies import ReplyIndex
     from turnloom.runtime import load_encoder
 
     _say(5, "Indexing replies", "Each reply that was ever given is kept once, to be suggested where it fits.")
     with share_progress() as show:
-        index = ReplyIndex.build([out / "prepared"], out / "replies", load_encoder(out / "model"), on_progress=show)
+        index = ReplyIndex.build([out / "prepared"], out / "replies", load_encoder(model), on_progress=show)
     version = index.version
     console.print(f"{version.replies.rows:,} replies, given {version.occurrences.rows:,} times", markup=False)
 
 
-def _intents(out: Path) -> None:
+def _intents(out: Path, model: Path) -> None:
     from turnloom.intents import IntentClassifier, read_messages
 
     why = "First messages that mean the same form groups: each is the draft of an intent, for you to rename."
     _say(6, "Looking for intents", why)
     draft, wordings = out / "intents.csv", out / WORDINGS
     if not draft.exists():
-        found = _draft(out)
+        found = _draft(out, model)
         if len({label for _, label in found.examples}) < 2:
             console.print(
                 "No groups stand out yet: give more conversations, or write intents.csv by hand (text,label)."
@@ -234,7 +204,7 @@ def _intents(out: Path) -> None:
         _write_csv(draft, [("text", "label"), *found.examples])
     known = list(read_messages(draft))
     in_scope = [message.turns for message in read_messages(wordings)] if wordings.exists() else []
-    classifier = IntentClassifier(str(out / "model"))
+    classifier = IntentClassifier(str(model))
     classifier.fit([message.turns for message in known], [message.labels for message in known], held_out=in_scope)
     classifier.save(out / "intents")
     names = classifier.classes_.tolist()
@@ -242,7 +212,7 @@ def _intents(out: Path) -> None:
     console.print(f"Rename or merge them in {draft}, then run this command again.", markup=False)
 
 
-def _draft(out: Path) -> Draft:
+def _draft(out: Path, model: Path) -> Draft:
     """Examples of intents: groups among the first turns of dialogues."""
     from turnloom.corpus import read_table
     from turnloom.intents.draft import draft_intents
@@ -253,7 +223,7 @@ def _draft(out: Path) -> Draft:
     if len(openings) > MOST_OPENINGS:  # Drawn from all of them: the first ones may be of one week or one file.
         openings = random.Random(0).sample(openings, MOST_OPENINGS)
     with console.status("grouping …"):
-        return draft_intents(openings, load_encoder(out / "model").encode(openings))
+        return draft_intents(openings, load_encoder(model).encode(openings))
 
 
 def _write_csv(path: Path, rows: Iterable[Sequence[str]]) -> None:
@@ -261,18 +231,18 @@ def _write_csv(path: Path, rows: Iterable[Sequence[str]]) -> None:
         csv.writer(file).writerows(rows)
 
 
-def _service(out: Path) -> None:
+def _service(out: Path, model: Path) -> None:
     """The service's commented configuration, with what was made; paths in it are relative to it."""
     from turnloom.service.config import config_text, load_config
 
     path = out / "service.yaml"
     if not path.exists():
-        text = config_text()
+        text = config_text().replace("  path: model\n", f"  path: {model.name}\n")
         for part in ("replies", *(["intents"] if (out / "intents").exists() else [])):
             text = text.replace(f"# {part}: ", f"{part}: ").replace(f"#   folder: {part}\n", f"  folder: {part}\n")
         path.write_text(text, encoding="utf-8")
     load_config(path)
     console.print(f"\nAll of it is in {out}. Next:", markup=False)
     console.print(f"  turnloom serve {path}   then open http://127.0.0.1:8000/", markup=False)
-    console.print(f"  turnloom replies search {out}/replies --model {out}/model 'a message'", markup=False)
+    console.print(f"  turnloom replies search {out}/replies --model {model} 'a message'", markup=False)
     console.print(f"  turnloom inspect {out}/prepared   what your conversations are like", markup=False)

@@ -8,6 +8,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from turnloom.files import write_whole
+
 __all__ = ["REFIT_SHARE", "RunClock", "Window"]
 
 CLOCK = "clock.json"
@@ -46,9 +48,7 @@ class RunClock:
 
     def note(self, work: Path) -> None:
         """Write down the time so far, for a run that goes on from this one."""
-        partial = work / f".{CLOCK}"
-        partial.write_text(json.dumps({"seconds": self.seconds}) + "\n", encoding="utf-8")
-        partial.replace(work / CLOCK)
+        write_whole(work / CLOCK, json.dumps({"seconds": self.seconds}) + "\n")
 
     def window(self, stage: int, stages: int, *, refits: bool) -> Window | None:
         """The time of one stage, from now: it ends at its equal part of what is not kept for refitting."""

@@ -1,0 +1,103 @@
+"""How well replies are found before and after training, and which model `turnloom quickstart` goes on with."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from turnloom.cli.console import console, count_progress
+from turnloom.errors import TurnloomError
+
+if TYPE_CHECKING:
+    from turnloom.benchmarks import RunResult, TaskResult
+    from turnloom.benchmarks.compare import Difference
+
+__all__ = ["choose_model", "describe_scores"]
+
+HEADS = "-heads"
+KEPT = "base-model"
+
+
+def choose_model(out: Path, base: Path) -> Path:
+    """Measure both models on the conversations kept apart; the trained one, unless it is clearly worse.
+
+    The base model is then copied into the folder, so that all of it can be moved and served.
+    """
+    from turnloom.runtime.installed import model_folder
+
+    trained = out / "model"
+    try:
+        before, after = _measure(out, base, trained)
+    except TurnloomError as error:
+        console.print(f"Not measured: {error.problem}. With more conversations this step will tell.", markup=False)
+        return trained
+    lines, is_worse = describe_scores(before, after)
+    for line in lines:
+        console.print(line, markup=False)
+    console.print(f"In detail: turnloom compare {out}/scores/before {out}/scores/after", markup=False)
+    if not is_worse:
+        return trained
+    if not (out / KEPT).exists():
+        shutil.copytree(model_folder(base), out / f".{KEPT}", dirs_exist_ok=True)
+        (out / f".{KEPT}").rename(out / KEPT)
+    return out / KEPT
+
+
+def _measure(out: Path, base: Path, trained: Path) -> tuple[RunResult, RunResult]:
+    from turnloom.benchmarks import CachedEncoder, run_tasks
+    from turnloom.benchmarks.own_data import reply_tasks
+    from turnloom.runtime import load_encoder
+
+    tasks = reply_tasks(out / "held-out")
+    results = []
+    with count_progress() as progress:
+        for name, model in (("before", base), ("after", trained)):
+            bar = progress.add_task(name, total=len(tasks), note="")
+
+            def step(task: str, number: int, total: int, bar: Any = bar) -> None:
+                progress.update(bar, completed=number, total=total, note=task)
+
+            encoder = CachedEncoder(load_encoder(model), out / "embeddings")
+            results.append(run_tasks(encoder, tasks, out / "scores" / name, on_task=step))
+    return results[0], results[1]
+
+
+def _for_replies(run: RunResult) -> RunResult:
+    """The run with one result per task: by the outputs for contexts and replies where the model has them."""
+    tasks: dict[str, TaskResult] = {}
+    for name, task in sorted(run.tasks.items(), key=lambda item: item[0].endswith(HEADS)):
+        tasks[name.removesuffix(HEADS)] = task
+    return run.model_copy(update={"tasks": tasks})
+
+
+def describe_scores(before: RunResult, after: RunResult) -> tuple[list[str], bool]:
+    """What to say about two runs, and whether the second is clearly worse."""
+    from turnloom.benchmarks.compare import compare_runs
+
+    first, second = _for_replies(before), _for_replies(after)
+    lines = []
+    for name, task in first.tasks.items():
+        now = second.tasks[name]
+        turns = "one turn" if name.endswith("-next") else "three turns"
+        failed = task.error or now.error
+        scores = failed or f"{task.mean():.1f} % before, {now.mean():.1f} % after training"
+        lines.append(f"after {turns}: {scores}")
+    try:
+        overall = compare_runs(first, second).overall
+    except TurnloomError:  # Every task failed in one of the runs; the lines say why.
+        return lines, False
+    return [*lines, *_conclusion(overall)], overall.is_clear and overall.interval.mean < 0
+
+
+def _conclusion(overall: Difference) -> list[str]:
+    said = (
+        f"After training, the true reply came first in {overall.second:.0f} of 100 cases,"
+        f" against {overall.first:.0f} before."
+    )
+    longer = "train longer (--minutes 30 and another --out) or on more conversations"
+    if not overall.is_clear:
+        return [said, f"That is no clear difference. For more, {longer}."]
+    if overall.interval.mean > 0:
+        return [said]
+    return [said, f"Replies and intents below use the base model, which is better. To improve on it, {longer}."]
