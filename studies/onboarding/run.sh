@@ -7,6 +7,7 @@ python -m studies.onboarding.tutorial "$MODELS/all-MiniLM-L6-v2" --pictures docs
 python -m studies.onboarding.code_blocks
 python -m studies.onboarding.mistakes
 python -m studies.onboarding.quickstart_intents models/turnloom-mini "$MODELS/all-MiniLM-L6-v2"
+python -m studies.onboarding.hostile
 python -m studies.onboarding.accessibility
 python -m studies.onboarding.minutes
 python -m studies.onboarding.mutants

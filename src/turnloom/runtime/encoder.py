@@ -19,6 +19,7 @@ from turnloom.runtime.installed import model_folder
 from turnloom.runtime.mteb_model import MtebEncoder, is_mteb_model
 from turnloom.runtime.onnx_backend import OnnxEncoder, exported_kind
 from turnloom.runtime.protocols import Context, Encoder, Scorer, TrainableEncoder, Vectors
+from turnloom.runtime.trusted import check_folder
 
 if TYPE_CHECKING:
     import torch
@@ -209,6 +210,7 @@ def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> En
         )
     if not any(folder.rglob("*.safetensors")):
         raise TurnloomError(f"{folder} has no safetensors weights", "save the model again with sentence-transformers")
+    check_folder(folder)
     from sentence_transformers import SentenceTransformer
 
     with damage_named(folder):

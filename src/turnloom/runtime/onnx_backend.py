@@ -14,9 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from turnloom.errors import TurnloomError
 from turnloom.runtime.context_format import read_context_format
+from turnloom.runtime.damage import damage_named
 from turnloom.runtime.fingerprint import folder_fingerprint
 from turnloom.runtime.precision import has_vnni
 from turnloom.runtime.protocols import Context, Vectors
+from turnloom.runtime.trusted import check_folder, check_graph
 
 __all__ = [
     "GRAPH",
@@ -109,6 +111,8 @@ class _Session:
         from transformers import AutoTokenizer
 
         self.spec = read_spec(folder)
+        check_folder(folder)
+        check_graph(folder / GRAPH)
         options = onnxruntime.SessionOptions()
         # Threads take batches of their own: two that share one batch of short texts do 1.4 times the work of one.
         options.intra_op_num_threads = 1
@@ -121,7 +125,10 @@ class _Session:
             self._graph = onnxruntime.InferenceSession(str(folder / GRAPH), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime has a class of its own for each thing that can be wrong with a file.
             raise TurnloomError(f"{folder / GRAPH} cannot be loaded ({error})", "export the model again") from error
-        self.tokenizer: Any = AutoTokenizer.from_pretrained(str(folder), local_files_only=True, use_fast=True)
+        with damage_named(folder):
+            self.tokenizer: Any = AutoTokenizer.from_pretrained(
+                str(folder), local_files_only=True, use_fast=True, trust_remote_code=False
+            )
 
     def length(self, text: str) -> int:
         return len(self.tokenizer.tokenize(text))

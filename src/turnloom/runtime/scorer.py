@@ -18,6 +18,7 @@ from turnloom.runtime.encoder import declared_languages
 from turnloom.runtime.fingerprint import folder_fingerprint
 from turnloom.runtime.onnx_backend import OnnxScorer, exported_kind
 from turnloom.runtime.protocols import Context, Scorer
+from turnloom.runtime.trusted import check_folder
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
@@ -125,6 +126,7 @@ def load_scorer(folder: Path, *, bf16: bool = False) -> Scorer:
         return OnnxScorer(folder)
     if not is_cross_encoder(folder):
         raise TurnloomError(f"{folder} holds no cross-encoder", "give the folder of a CrossEncoder")
+    check_folder(folder)
     from sentence_transformers import CrossEncoder
 
     with damage_named(folder):
