@@ -37,4 +37,6 @@ def test_what_is_missing_is_said(capsys: Capture, monkeypatch: pytest.MonkeyPatc
     assert code == 2
     assert "model: there is no folder" in error
     (tmp_path / "model").mkdir()
-    assert run(capsys, monkeypatch, "serve", str(tmp_path / "config.yaml"), "--check")[0] == 0
+    code, _, error = run(capsys, monkeypatch, "serve", str(tmp_path / "config.yaml"), "--check")
+    assert code == 2
+    assert "model holds no model" in error

@@ -20,7 +20,9 @@ def serve(
     config: Path | None = typer.Argument(None, help="The configuration file; see --init."),
     init: bool = typer.Option(False, "--init", help="Print a commented configuration, and do no more."),
     new_key: str | None = typer.Option(None, help="Make an API key of this name, and do no more."),
-    check: bool = typer.Option(False, "--check", help="Check the configuration, and do no more."),
+    check: bool = typer.Option(
+        False, "--check", help="Load everything as a start does, say what would stop it, and do no more."
+    ),
 ) -> None:
     """Serve models, intents and replies over HTTP, with a web page at / to try them.
 
@@ -41,11 +43,9 @@ def serve(
     elif config is None:
         raise TurnloomError("no configuration is named", "write one with: turnloom serve --init > config.yaml")
     elif check:
-        from turnloom.service.config import load_config
-        from turnloom.service.run import check_folders
+        from turnloom.service.run import check as check_start
 
-        found = load_config(config)
-        check_folders(found)
+        check_start(config)
         console.print(f"{config} is fine. Start it with: turnloom serve {config}", markup=False)
     else:
         from turnloom.service.run import serve as run

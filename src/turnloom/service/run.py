@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
 import shutil
 import socket
 import sys
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     import uvicorn
     from fastapi import FastAPI
 
-__all__ = ["app_from_environment", "check_folders", "serve"]
+__all__ = ["app_from_environment", "check", "check_folders", "serve"]
 
 CONFIG = "TURNLOOM_SERVICE_CONFIG"
 METRICS = "PROMETHEUS_MULTIPROC_DIR"
@@ -51,6 +54,59 @@ def check_folders(config: ServiceConfig) -> None:
             raise TurnloomError(f"{name}: there is no folder {folder}", "fix its path in the configuration")
 
 
+def _prepare(path: Path) -> ServiceConfig:
+    """What a start does before it loads anything, and a check too.
+
+    Raises:
+        TurnloomError: If an extra or a folder is missing, or the port or the state folder cannot be used.
+    """
+    try:
+        import uvicorn  # noqa: F401
+
+        import turnloom.service.app  # noqa: F401
+    except ImportError as error:
+        raise TurnloomError(f"serving needs {error.name}", "pip install 'turnloom[serve]'") from error
+    config = load_config(path)
+    check_folders(config)
+    _bound(config.host, config.port, shared=False).close()  # Sockets that share a port never learn that it is taken.
+    try:
+        config.state.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=config.state):
+            pass
+    except OSError as error:
+        problem = f"state: {config.state} cannot be written to ({error.strerror})"
+        raise TurnloomError(problem, "name another folder as state in the configuration") from error
+    return config
+
+
+def check(path: Path) -> ServiceConfig:
+    """Find what would stop `serve`: do all that it does, up to the first request, and end it again.
+
+    Args:
+        path: The configuration file.
+
+    Raises:
+        TurnloomError: If the service would not start.
+    """
+    config = _prepare(path)
+    from turnloom.service.app import create_app
+
+    app = create_app(config)
+
+    async def start_and_stop() -> None:
+        async with app.router.lifespan_context(app):
+            pass
+
+    log = logging.getLogger("turnloom.service")
+    before = log.level
+    log.setLevel(logging.CRITICAL)  # What is wrong is raised.
+    try:
+        asyncio.run(start_and_stop())
+    finally:
+        log.setLevel(before)
+    return config
+
+
 def serve(path: Path, on_start: Callable[[ServiceConfig], None] = lambda _: None) -> None:
     """Serve a configuration file until the process is told to stop.
 
@@ -58,17 +114,9 @@ def serve(path: Path, on_start: Callable[[ServiceConfig], None] = lambda _: None
         path: The file.
         on_start: Called with the configuration when all that can be checked beforehand is there.
     """
-    try:
-        import fastapi  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as error:
-        raise TurnloomError("serving needs FastAPI and uvicorn", "pip install 'turnloom[serve]'") from error
+    config = _prepare(path)
     from turnloom.service.logs import set_up_logs
 
-    config = load_config(path)
-    check_folders(config)
-    _bound(config.host, config.port, shared=False).close()  # Sockets that share a port never learn that it is taken.
-    config.state.mkdir(parents=True, exist_ok=True)
     os.environ[CONFIG] = str(path.resolve())
     if config.workers > 1:
         shared = config.state / "metrics"
