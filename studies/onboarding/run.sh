@@ -8,6 +8,7 @@ python -m studies.onboarding.code_blocks
 python -m studies.onboarding.mistakes
 python -m studies.onboarding.quickstart_intents models/turnloom-mini "$MODELS/all-MiniLM-L6-v2"
 python -m studies.onboarding.hostile
+python -m studies.onboarding.int8 models/turnloom-mini
 python -m studies.onboarding.accessibility
 python -m studies.onboarding.minutes
 python -m studies.onboarding.mutants

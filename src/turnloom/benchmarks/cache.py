@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from turnloom.files import replacing
 from turnloom.runtime.encoder import Context, Encoder, Scorer, Vectors
+from turnloom.runtime.protocols import source_of
 
 __all__ = ["CachedEncoder", "Floats", "read_vectors"]
 
@@ -78,6 +79,7 @@ class CachedEncoder:
         self.encoder: Any = encoder
         self.name = encoder.name
         self.fingerprint = encoder.fingerprint
+        self.source = source_of(encoder)
         self.languages = encoder.languages
         self.has_heads: bool = getattr(encoder, "has_heads", False)
         self._on_texts = on_texts

@@ -99,6 +99,9 @@ def export(
         report["change"] = _changes(original, exported, "ums" if is_cross_encoder(out) else "quick", out)
     (out / "report.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
     _summary(report, out, len(sample))
+    if not is_cross_encoder(out):
+        _say_what_fits(model, out, int8)
+    console.print(f"Next: turnloom evaluate {out}", markup=False)
 
 
 def _load(folder: Path) -> Encoder | Scorer:
@@ -160,4 +163,13 @@ def _summary(report: dict[str, Any], out: Path, texts: int) -> None:
     for name, change in report.get("change", {}).items():
         console.print(f"{name}: {change:+.2f} points", markup=False)
     console.print(f"The exported model: {out}", markup=False)
-    console.print(f"Next: turnloom evaluate {out}", markup=False)
+
+
+def _say_what_fits(model: Path, out: Path, int8: bool) -> None:
+    """Whether intents and replies of the model are the export's too, and else what makes its own."""
+    if not int8:
+        console.print(f"Intents and replies that were made with {model} can be used with it.", markup=False)
+        return
+    console.print(f"Intents and replies that were made with {model} do not fit it. Make its own with:", markup=False)
+    console.print(f"  turnloom intents fit EXAMPLES --model {out} --out INTENTS", markup=False, soft_wrap=True)
+    console.print(f"  turnloom replies reembed INDEX --model {out}", markup=False, soft_wrap=True)

@@ -17,7 +17,7 @@ from turnloom.intents.answers import AT_A_TIME, Answer, answer_vectors
 from turnloom.intents.discover import Cluster, discover_clusters
 from turnloom.intents.examples import OUT_OF_SCOPE, Examples, Message, Turns, alike, embed, label_sets, turns_of
 from turnloom.intents.fitted import Fitted, Method, Options, Unlabelled, fit, with_examples
-from turnloom.intents.saving import read_fitted, write_fitted
+from turnloom.intents.saving import Saved, read_fitted, write_fitted
 from turnloom.intents.scope import Scope
 from turnloom.intents.suggest import Suggestion, suggest
 from turnloom.runtime.encoder import load_encoder
@@ -80,6 +80,7 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         self.frequencies = frequencies
         self._writing = threading.RLock()
         self._loaded: Encoder | None = None
+        self._made_with: Saved | None = None  # Of whom the vectors are, if the encoder is only an export of that model.
         self._fitted: Fitted | None = None
 
     def __sklearn_clone__(self) -> IntentClassifier:
@@ -175,7 +176,7 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
             raise TurnloomError("false_accept_rate needs out-of-scope messages", "give some, or use false_reject_rate")
         state = fit(examples, options, self._unlabelled(held_out), away)
         with self._writing:
-            self._fitted = state
+            self._fitted, self._made_with = state, None
         return self
 
     def partial_fit(self, X: Sequence[Message], y: Labels) -> IntentClassifier:  # noqa: N803
@@ -286,7 +287,9 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
     def save(self, folder: str | Path) -> None:
         """Write it as JSON and safetensors; the encoder is not in there, but what identifies it is."""
         given = self.encoder if isinstance(self.encoder, (str, Path)) else None
-        write_fitted(self.fitted, Path(folder), self.model, given)
+        made_with = self._made_with
+        name, fingerprint = (made_with.encoder, made_with.fingerprint) if made_with else (None, None)
+        write_fitted(self.fitted, Path(folder), name or self.model.name, fingerprint or self.model.fingerprint, given)
 
     @classmethod
     def load(cls, folder: str | Path, encoder: Any = None) -> IntentClassifier:
@@ -294,7 +297,7 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
 
         Args:
             folder: Where it was saved.
-            encoder: The model it was made with; the folder that it was made from if not given.
+            encoder: The model it was made with, or an export of it; the folder that it was made from if not given.
 
         Raises:
             TurnloomError: If the encoder is another one: its vectors would mean something else.
@@ -307,4 +310,5 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         classifier = cls(source, **options)
         saved.check(classifier.model, Path(folder))
         classifier._fitted = state
+        classifier._made_with = saved if saved.fingerprint != classifier.model.fingerprint else None
         return classifier

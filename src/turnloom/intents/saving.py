@@ -19,7 +19,7 @@ from turnloom.intents.examples import Examples
 from turnloom.intents.fitted import Fitted, Options, Unlabelled
 from turnloom.intents.head import Head
 from turnloom.intents.scope import Rate, Scope
-from turnloom.runtime.protocols import Encoder
+from turnloom.runtime.protocols import Encoder, is_made_for
 
 __all__ = ["FORMAT", "Saved", "read_fitted", "write_fitted"]
 
@@ -51,24 +51,24 @@ class Saved(BaseModel):
     out_of_scope: list[list[str]]
 
     def check(self, encoder: Encoder, folder: Path) -> None:
-        """Refuse an encoder whose vectors are not those of the examples."""
-        if encoder.fingerprint != self.fingerprint:
+        """Refuse an encoder whose vectors are not those of the examples: neither that model nor its export."""
+        if not is_made_for(encoder, self.fingerprint):
             raise TurnloomError(
                 f"{folder} was made with the model {self.encoder!r} ({self.fingerprint[:12]}), not with "
                 f"{encoder.name!r} ({encoder.fingerprint[:12]})",
-                "give that model, or fit again with this one",
+                f"give that model, or fit again with: turnloom intents fit EXAMPLES --model MODEL --out {folder}",
             )
 
 
-def _described(fitted: Fitted, encoder: Encoder, model: str | Path | None) -> Saved:
+def _described(fitted: Fitted, encoder: str, fingerprint: str, model: str | Path | None) -> Saved:
     known = fitted.examples
     options = asdict(fitted.options)
     options["frequencies"] = dict(fitted.options.frequencies) if fitted.options.frequencies is not None else None
     return Saved(
         format=FORMAT,
         version=__version__,
-        encoder=encoder.name,
-        fingerprint=encoder.fingerprint,
+        encoder=encoder,
+        fingerprint=fingerprint,
         model=None if model is None else str(model),
         options=options,
         method=fitted.choice.method,
@@ -85,8 +85,16 @@ def _described(fitted: Fitted, encoder: Encoder, model: str | Path | None) -> Sa
     )
 
 
-def write_fitted(fitted: Fitted, folder: Path, encoder: Encoder, model: str | Path | None) -> None:
-    """Write a classifier so that its folder is never half of one."""
+def write_fitted(fitted: Fitted, folder: Path, encoder: str, fingerprint: str, model: str | Path | None) -> None:
+    """Write a classifier so that its folder is never half of one.
+
+    Args:
+        fitted: What it knows.
+        folder: Where it goes.
+        encoder: The name of the model whose vectors it holds.
+        fingerprint: What identifies that model.
+        model: Where the model is, if that is known.
+    """
     from safetensors.numpy import save_file
 
     numbers = {"examples": fitted.examples.vectors}
@@ -96,7 +104,7 @@ def write_fitted(fitted: Fitted, folder: Path, encoder: Encoder, model: str | Pa
         if messages.messages:
             numbers[name] = messages.vectors
     whole = WholeFolder(folder, JSON, "a classifier")
-    text = _described(fitted, encoder, model).model_dump_json(indent=1)
+    text = _described(fitted, encoder, fingerprint, model).model_dump_json(indent=1)
     (whole.new / JSON).write_text(text + "\n", encoding="utf-8")
     save_file({name: np.ascontiguousarray(values) for name, values in numbers.items()}, whole.new / NUMBERS)
     whole.commit()

@@ -12,7 +12,7 @@ from turnloom.errors import TurnloomError
 from turnloom.replies.ann import AnnPlan, choose_plan, create_vector_index, tune
 from turnloom.replies.manifest import MANIFEST, IndexManifest, IndexVersion, Journal, TableVersion
 from turnloom.replies.store import Store
-from turnloom.runtime.protocols import Encoder, Vectors
+from turnloom.runtime.protocols import Encoder, Vectors, is_made_for
 from turnloom.runtime.vectors import unit_rows
 
 __all__ = ["finished_version", "prune_versions"]
@@ -93,7 +93,9 @@ def finished_version(
             contexts_ann = _searched(
                 store, occurrences, older.contexts_ann if older else None, dimension, "occurrence", probes
             )
-        model, fingerprint = encoder.name, encoder.fingerprint
+        # An export that adds to its model's vectors does not make them its own: the model can still search them.
+        kept = older if older and is_made_for(encoder, older.fingerprint) else None
+        model, fingerprint = (kept.model, kept.fingerprint) if kept else (encoder.name, encoder.fingerprint)
     on_progress("making indices", 1.0, "")
     tables = [
         TableVersion(name=table.name, version=store.tag(table, f"v{number}"), rows=table.count_rows())

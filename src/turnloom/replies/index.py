@@ -19,7 +19,7 @@ from turnloom.replies.search import Hit, Mode, Searcher
 from turnloom.replies.store import Store, quoted
 from turnloom.replies.suggestion import Conversation, Suggestion
 from turnloom.replies.writer import IndexWriter, Progress, model_mismatch
-from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors
+from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors, is_made_for
 from turnloom.runtime.vectors import unit_rows
 
 __all__ = ["ReplyIndex"]
@@ -40,7 +40,7 @@ class ReplyIndex:
 
     Args:
         folder: The index's folder.
-        encoder: The encoder that its vectors are from. Without one, only words can be searched.
+        encoder: The encoder that its vectors are from, or an export of it. Without one, only words can be searched.
         scorer: A cross-encoder that puts the best candidates in their final order.
         version: An older version to look at.
 
@@ -74,7 +74,7 @@ class ReplyIndex:
         if chosen is None:
             there = ", ".join(map(str, versions))
             raise TurnloomError(f"{self.folder} has no version {number}", f"it has {there}")
-        if self.encoder is not None and self.encoder.fingerprint != chosen.fingerprint:
+        if self.encoder is not None and not is_made_for(self.encoder, chosen.fingerprint):
             raise model_mismatch(self.folder, chosen, self.encoder)
         self._searcher = Searcher(self._store, chosen)
 
@@ -117,7 +117,7 @@ class ReplyIndex:
             writer = IndexWriter(path, manifest, encoder, on_progress)
             if not manifest.versions:
                 writer.add(tables_of(tables), shard_size)
-            elif encoder.fingerprint != manifest.versions[-1].fingerprint:
+            elif not is_made_for(encoder, manifest.versions[-1].fingerprint):
                 raise model_mismatch(path, manifest.versions[-1], encoder)
             elif manifest.versions[0].job != writer.add_job(tables_of(tables)):
                 raise TurnloomError(f"{path} holds an index of other tables", "add to it with: turnloom replies add")
@@ -128,7 +128,8 @@ class ReplyIndex:
     ) -> IndexVersion:
         """Add the replies of more dialogues; what is there already is not counted twice.
 
-        A conversation that is read again with more turns adds only those. Killed, the same call goes on.
+        A conversation that is read again with more turns adds only those. Killed, the same call goes on. An export of
+        the index's model may add too: its vectors then stand beside those of the model, and both can search them all.
         """
         if self.encoder is None:
             raise TurnloomError("adding replies needs the model", "open the index with its encoder")

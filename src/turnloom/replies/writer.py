@@ -26,7 +26,7 @@ from turnloom.replies.keys import KeyRanges
 from turnloom.replies.manifest import JOURNAL, MANIFEST, IndexManifest, IndexVersion, Journal, read_journal
 from turnloom.replies.occurrences import read_range, stage_occurrences
 from turnloom.replies.store import Store, occurrence_schema, reply_schema, vector_array
-from turnloom.runtime.protocols import Encoder
+from turnloom.runtime.protocols import Encoder, is_made_for
 from turnloom.runtime.vectors import unit_rows
 
 __all__ = ["IndexWriter", "Progress", "model_mismatch"]
@@ -85,13 +85,16 @@ class IndexWriter:
 
     def add_job(self, tables: Sequence[Path]) -> str:
         """What identifies the addition of these tables."""
-        return _job("add", sorted(read_manifest(table).content_hash for table in tables), self.encoder.fingerprint)
+        last = self._last
+        kept = last is not None and is_made_for(self.encoder, last.fingerprint)
+        fingerprint = last.fingerprint if last is not None and kept else self.encoder.fingerprint
+        return _job("add", sorted(read_manifest(table).content_hash for table in tables), fingerprint)
 
     def add(self, tables: Sequence[Path], shard_size: int) -> bool:
         """Add the replies of dialogue tables; False if that was the last thing done."""
         turns = sum(read_manifest(table).turns for table in tables)
         options = self.manifest.options
-        if self._last is not None and self._last.fingerprint != self.encoder.fingerprint:
+        if self._last is not None and not is_made_for(self.encoder, self._last.fingerprint):
             raise model_mismatch(self.folder, self._last, self.encoder)
         journal = self._begin(
             Journal(

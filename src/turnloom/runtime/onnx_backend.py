@@ -180,6 +180,9 @@ class _Exported:
         self._batch_tokens = batch_tokens
         self.name = folder.resolve().name
         self.fingerprint = folder_fingerprint(folder)
+        spec = self._session.spec
+        # In 8 bits too many decisions change for it to stand for its model (`studies/onboarding/int8.py`).
+        self.source = spec.source if spec.precision == "fp32" else None
         self.languages = frozenset(self._session.spec.languages)
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Context", "Encoder", "Model", "Scorer", "TrainableEncoder", "Vectors"]
+__all__ = ["Context", "Encoder", "Model", "Scorer", "TrainableEncoder", "Vectors", "is_made_for", "source_of"]
 
 Vectors = npt.NDArray[np.float32]
 Context = Sequence[str]
@@ -35,6 +35,21 @@ class Model(Protocol):
     def languages(self) -> frozenset[str]:
         """The languages it declares; none means that it does not say."""
         ...
+
+
+def source_of(model: Model) -> str | None:
+    """The fingerprint of the model that this one was exported from and can stand for; None if there is none."""
+    source: str | None = getattr(model, "source", None)
+    return source
+
+
+def is_made_for(model: Model, fingerprint: str) -> bool:
+    """Whether intents and replies of the model with this fingerprint fit this one: the model itself or its export.
+
+    An export in full precision decides as its model does; one in 8 bits does not always, and needs its own
+    (`studies/onboarding/int8.py`).
+    """
+    return fingerprint in (model.fingerprint, source_of(model))
 
 
 @runtime_checkable

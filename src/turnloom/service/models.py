@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from turnloom.runtime.encoder import load_encoder
 from turnloom.runtime.onnx_backend import OnnxEncoder, OnnxScorer, exported_kind
-from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors
+from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors, source_of
 from turnloom.service.batching import Batcher, BatchObserver, OverloadedError
 from turnloom.service.config import Batching, ServedModel
 
@@ -77,6 +77,7 @@ class QueuedEncoder:
         self.batcher = Batcher(name, self._run, options, observer)
         self.name = name
         self.fingerprint = encoder.fingerprint
+        self.source = source_of(encoder)
         self.languages = encoder.languages
         self.has_heads = encoder.has_heads
         self.dimension = int(self.encode_document(["turnloom"]).shape[1])
@@ -153,6 +154,7 @@ class PatientEncoder:
         self._encoder = encoder
         self.name = encoder.name
         self.fingerprint = encoder.fingerprint
+        self.source = source_of(encoder)
         self.languages = encoder.languages
         self.has_heads = encoder.has_heads
         self.format_context = encoder.format_context
