@@ -2,8 +2,8 @@
 
 Usage: python -m studies.reranker.figures
 
-Arms that were measured have the mean of the three test sets, `<arm>.<score>`; subsets of tasks have what validation
-says of them in the end, `validation.<arm>.<score>`. All in percent.
+Arms that were measured, and the encoder beside them, have the mean of the three test sets, `<arm>.<score>`; subsets of
+tasks have what validation says of them in the end, `validation.<arm>.<score>`. All in percent.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from studies.figures import record
 from studies.reranker.arms import MAIN, RESULTS, SUBSETS
 from turnloom.benchmarks import RunResult, read_results
 
+ENCODERS = ("turnloom", "turnloom-all-turns")
+"""turnloom-mini by itself, no cross-encoder: with the three turns that it reads, and with all of them."""
 SETS = ("ubuntu_irc", "sgd", "multiwoz21")
 SCORES = {
     "r10_at_1": ("rerank-{}", "r10_at_1"),
@@ -52,10 +54,14 @@ def finished(arms: tuple[str, ...]) -> list[str]:
     return [name for name in arms if is_done(RESULTS / name)]
 
 
+def measured() -> dict[str, RunResult]:
+    """The results on test splits, of cross-encoders first."""
+    found = {name: read_results(RESULTS / name) for name in (*finished(MAIN), *ENCODERS)}
+    return {name: result for name, result in found.items() if result is not None}
+
+
 def main() -> None:
-    for name in finished(MAIN):
-        result = read_results(RESULTS / name)
-        assert result is not None
+    for name, result in measured().items():
         record("reranker", {f"{name}.{score}": value for score, value in scores_of(result).items()})
     for name in finished(SUBSETS):
         record("reranker", {f"validation.{name}.{score}": value for score, value in validation_of(name).items()})

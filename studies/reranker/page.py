@@ -9,11 +9,11 @@ import json
 import statistics
 from pathlib import Path
 
-from studies.reranker.arms import MAIN, RESULTS, SUBSETS
-from studies.reranker.figures import SETS, finished, scores_of, validation_of
+from studies.reranker.arms import RESULTS, SUBSETS
+from studies.reranker.figures import SETS, finished, measured, scores_of, validation_of
 from studies.reranker.retrieval import SETS as RETRIEVED
 from studies.tables import Rows, differences_table, put_tables, scores_table
-from turnloom.benchmarks import RunResult, read_results
+from turnloom.benchmarks import RunResult
 
 PAGE = Path(__file__).parent / "README.md"
 STAGES = {
@@ -69,7 +69,7 @@ def retrieval_table() -> list[str]:
 
 
 def main() -> None:
-    runs = {name: [run] for name in finished(MAIN) if (run := read_results(RESULTS / name)) is not None}
+    runs = {name: [run] for name, run in measured().items()}
     tables = [[*scores_table(runs, ROWS), planted_row(runs)]] if runs else []
     if "selection" in runs and len(runs) > 1:
         others = {f"{name} over selection": run for name, (run,) in runs.items() if name != "selection"}

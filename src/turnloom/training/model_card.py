@@ -9,6 +9,7 @@ import yaml
 
 import turnloom
 from turnloom.corpus.catalog import load_catalog
+from turnloom.runtime.context_format import ContextFormat
 from turnloom.training.objective_options import TemplatePair
 from turnloom.training.recipe import Recipe
 
@@ -30,6 +31,9 @@ contexts = model.encode_query(["where is my parcel?"])
 replies = model.encode_document(["It left our warehouse yesterday.", "You are welcome!"])
 print(contexts @ replies.T)
 ```
+
+A conversation is one text: its turns, the oldest first, joined by {joint}. {turns} Turnloom joins and cuts
+conversations itself, as `turnloom.json` says.
 """
 _USE_TEMPLATES = """
 It has a layer of its own for templates, which are utterances with their slots emptied:
@@ -59,13 +63,22 @@ scorer.score(["where is my parcel?"], ["It left our warehouse yesterday.", "You 
 """
 
 
-def _use(recipe: Recipe, name: str) -> str:
+def _contexts(context: ContextFormat) -> dict[str, str]:
+    joint = f"`{context.separator}`" if context.separator else "the tokenizer's separator token"
+    most = context.max_turns
+    turns = "All turns are read." if most is None else f"Give at most the last {most}: it has learned from no more."
+    return {"joint": joint, "turns": turns}
+
+
+def _use(recipe: Recipe, name: str, context: ContextFormat) -> str:
     if recipe.reranks:
         return _USE_RERANKER.format(folder=name, end=recipe.model.context.separator or "[SEP]")
     text = _USE.format(folder=name)
     if not recipe.keep_heads:
         return text
-    return text + (_USE_TEMPLATES if isinstance(recipe.stages[-1].objective, TemplatePair) else _USE_HEADS)
+    if isinstance(recipe.stages[-1].objective, TemplatePair):
+        return text + _USE_TEMPLATES
+    return text + _USE_HEADS.format(**_contexts(context))
 
 
 def _front_matter(recipe: Recipe, base: str) -> str:
@@ -109,6 +122,7 @@ def write_card(
     seen: dict[str, float],
     curve: Sequence[dict[str, float]],
     citations: Sequence[str],
+    context: ContextFormat,
 ) -> str:
     """The text of a model card.
 
@@ -120,6 +134,7 @@ def write_card(
         seen: Steps, pairs, tokens and minutes.
         curve: Validation scores over the run.
         citations: The papers behind the objectives, as BibTeX.
+        context: How contexts become text.
     """
     start = f"`{base}`" if base else "random weights"
     kind = "re-ranker" if recipe.reranks else "encoder"
@@ -134,7 +149,7 @@ def write_card(
             f"# {name}\n",
             f"A dialogue {kind}: Turnloom {turnloom.__version__}, recipe `{recipe.name}`, from {start}.\n",
             "## Use\n",
-            _use(recipe, name),
+            _use(recipe, name, context),
             "## Training\n",
             f"{facts}.\n",
             _sources(rows),

@@ -13,10 +13,9 @@ from typing import Any
 from turnloom.corpus.table import read_manifest
 from turnloom.errors import TurnloomError
 from turnloom.files import write_whole
-from turnloom.runtime.context_format import read_context_format
-from turnloom.runtime.installed import model_folder
 from turnloom.training.claim import claim, release
 from turnloom.training.clock import RunClock
+from turnloom.training.context import context_formats
 from turnloom.training.distributed import first_process_first, is_first_process
 from turnloom.training.looks import Looks
 from turnloom.training.recipe import Recipe
@@ -104,10 +103,7 @@ def train(
             claim(recipe, tables, work, resume=resume)
     on_progress("loading the base model", 1.0, "")
     clock.resume(work)
-    base = recipe.model.start
-    context = recipe.model.context
-    if base and context == type(context)():
-        context = read_context_format(model_folder(base))
+    context, saved_context = context_formats(recipe, goes_on=heads is not None)
     reads = recipe.model.max_length if recipe.reranks else model.max_seq_length or 512
     result, losses = TrainResult(out, bf16=recipe.computes_in_bf16), {}
     looks = Looks(validate, on_progress) if validate is not None else None
@@ -126,7 +122,7 @@ def train(
             release(work)
         raise
     on_progress("saving", 0.0, "")
-    _finish(recipe, model, losses, reads, context, result)
+    _finish(recipe, model, losses, reads, saved_context, result)
     on_progress("saving", 1.0, "")
     return result
 
@@ -153,6 +149,7 @@ def _finish(recipe: Recipe, model: Any, losses: dict[str, Any], reads: int, cont
         seen=seen,
         curve=result.curve,
         citations=citations,
+        context=context,
     )
     save_model(model, result.folder, max_length=reads, context=context, card=card, older_keys=not recipe.reranks)
     summary = {**seen, "bf16": result.bf16, "rows": result.rows, "curve": result.curve}

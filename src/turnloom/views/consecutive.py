@@ -47,6 +47,11 @@ class Consecutive(DialogueView):
     min_words: int = Field(3, ge=0)
     speaker_change_only: bool = False
 
+    @property
+    def context_turns(self) -> int | None:
+        """The largest size."""
+        return max(self.turns)
+
     def spans(self, dialogues: Dialogues, seed: int) -> Spans:  # noqa: ARG002 - nothing is drawn
         """The rows of every size."""
         found = [pairs(dialogues, size, self.min_words, self.speaker_change_only) for size in sorted(set(self.turns))]

@@ -37,6 +37,11 @@ class ContextResponse(DialogueView):
     max_turns: int | None = Field(None, ge=1)
     system_speakers: tuple[str, ...] = SYSTEM_SPEAKERS
 
+    @property
+    def context_turns(self) -> int | None:
+        """As many as are kept."""
+        return self.max_turns
+
     def spans(self, dialogues: Dialogues, seed: int) -> Spans:
         """The drawn system turns, each with what was said before."""
         system = self._system_turns(dialogues)

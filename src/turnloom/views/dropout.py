@@ -24,6 +24,11 @@ class Dropout(DialogueView):
     min_words: int = Field(3, ge=0)
     distinct: bool = True
 
+    @property
+    def context_turns(self) -> int | None:
+        """Single turns."""
+        return 1
+
     def spans(self, dialogues: Dialogues, seed: int) -> Spans:  # noqa: ARG002 - nothing is drawn
         """A row for each turn that is long enough."""
         turns = np.arange(len(dialogues.texts))

@@ -42,6 +42,11 @@ class Matching(DialogueView):
         """A first turn can be a reply here: it has turns after it."""
         return True
 
+    @property
+    def context_turns(self) -> int | None:
+        """Each turn is read by itself."""
+        return 1
+
     def spans(self, dialogues: Dialogues, seed: int) -> Spans:  # noqa: ARG002 - nothing is drawn
         """A row for each turn that is long enough and not alone."""
         reply = np.arange(len(dialogues.texts))

@@ -105,6 +105,11 @@ class DialogueView(View):
         raise NotImplementedError
 
     @property
+    def context_turns(self) -> int | None:
+        """Any number, unless a view says otherwise."""
+        return None
+
+    @property
     def counts_first_turns(self) -> bool:
         """Whether a first turn can be a reply, and so counts for frequencies."""
         return False

@@ -33,6 +33,11 @@ class View(BaseModel):
         return []
 
     @property
+    def context_turns(self) -> int | None:
+        """The most turns that are read together as one context; None for any number."""
+        return 1
+
+    @property
     def one_per_text(self) -> bool:
         """Whether of rows with the same reply only one is kept."""
         return False

@@ -39,6 +39,11 @@ class Windows(DialogueView):
         """One a window size."""
         return tuple(f"window-{size}" for size in sorted(set(self.sizes)))
 
+    @property
+    def context_turns(self) -> int | None:
+        """The largest window."""
+        return max(self.sizes)
+
     def spans(self, dialogues: Dialogues, seed: int) -> Spans:  # noqa: ARG002 - nothing is drawn
         """The rows of every window size, each in its group."""
         found = [pairs(dialogues, size, self.min_words, self.speaker_change_only) for size in sorted(set(self.sizes))]
