@@ -289,3 +289,35 @@ def test_a_mistake_is_one_line_with_its_fix(mistake: Mistake, world: Path) -> No
     code, said = answer(mistake, world)
     assert mistake.says in said
     assert is_one_line(code, said), said
+
+
+HEAVY = """
+import sys
+from turnloom.cli.main import main
+sys.argv = ["turnloom", *sys.argv[1:]]
+try:
+    main()
+except SystemExit as end:
+    print(end.code, *sorted({"torch", "sklearn", "lancedb", "sentence_transformers"} & set(sys.modules)))
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "quickstart chats.csv --start missing --out {out}",
+        "train dse table --start missing --out {out}",
+        "train dse table --set model.start=missing --out {out}",
+        "intents fit examples.csv --model missing --out {out}",
+        "embed missing examples.csv",
+    ],
+)
+def test_a_missing_model_is_told_before_anything_heavy_is_imported(tmp_path: Path, command: str) -> None:
+    (tmp_path / "chats.csv").write_text("conversation_id,role,message\n1,customer,hi\n1,agent,hello\n")
+    (tmp_path / "examples.csv").write_text("text,label\nhi,greeting\nbye,farewell\n")
+    arguments = command.format(out=tmp_path / "out").split()
+    done = subprocess.run(
+        [sys.executable, "-c", HEAVY, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "missing holds no model" in done.stderr
+    assert done.stdout.split() == ["2"]

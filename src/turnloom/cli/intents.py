@@ -84,6 +84,9 @@ def fit(
 
     turnloom intents fit examples.jsonl --model my-model --out my-intents --false-reject 0.05 --context-turns 3
     """
+    from turnloom.runtime.installed import find_model
+
+    find_model(model)
     from turnloom.intents import IntentClassifier
 
     messages, labels = _labelled(examples, format)

@@ -56,7 +56,10 @@ def quickstart(
     turnloom quickstart chats.csv --start all-MiniLM-L6-v2/ --minutes 30 --out support/
     """
     from turnloom.replies.store import lancedb
+    from turnloom.runtime.installed import find_model
 
+    if start is not None:
+        find_model(start)
     lancedb()  # Says that it is missing now, not after minutes of training.
     files = find_inputs([logs], "all", None, None, mapping, None)
     base = start or _default_start()

@@ -85,6 +85,7 @@ def train(
     torchrun --nproc-per-node 8 --no-python turnloom train dse runs/corpus --start my-model/ --out runs/model
     """
     began = time.monotonic()  # What is imported and read before training counts too.
+    from turnloom.runtime.installed import find_model
     from turnloom.training import load_recipe
     from turnloom.training import train as run
 
@@ -92,6 +93,8 @@ def train(
     if start is not None:
         changes["model.start"] = str(start)
     wanted = load_recipe(recipe, changes, adapt=adapt)
+    if wanted.model.start is not None:
+        find_model(wanted.model.start)
     with share_progress() as show:
         result = run(
             wanted,

@@ -15,7 +15,7 @@ from turnloom.errors import TurnloomError
 from turnloom.runtime.context_format import ContextFormat, read_context_format
 from turnloom.runtime.damage import damage_named
 from turnloom.runtime.fingerprint import folder_fingerprint, weights_fingerprint
-from turnloom.runtime.installed import model_folder
+from turnloom.runtime.installed import model_folder, no_model
 from turnloom.runtime.mteb_model import MtebEncoder, is_mteb_model
 from turnloom.runtime.onnx_backend import OnnxEncoder, exported_kind
 from turnloom.runtime.protocols import Context, Encoder, Scorer, TrainableEncoder, Vectors
@@ -205,9 +205,7 @@ def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> En
     if exported_kind(folder) == "encoder":
         return OnnxEncoder(folder)
     if not (folder / "config.json").exists() and not (folder / "modules.json").exists():
-        raise TurnloomError(
-            f"{folder} holds no model", "give the folder of a SentenceTransformer, or install the package of that name"
-        )
+        raise no_model(folder)
     if not any(folder.rglob("*.safetensors")):
         raise TurnloomError(f"{folder} has no safetensors weights", "save the model again with sentence-transformers")
     check_folder(folder)
