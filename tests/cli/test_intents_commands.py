@@ -93,6 +93,28 @@ def test_evaluate_and_discover(
     assert f"{len(groups)} groups with {sum(group['size'] for group in groups)} of 16 messages" in err
 
 
+def test_discover_needs_no_classifier(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch, model: Path, examples: Path, tmp_path: Path
+) -> None:
+    command = ["intents", "discover", str(examples), "--model", str(model), "--min-size", "3", "--members"]
+    code, out, err = run(capsys, monkeypatch, *command)
+    assert code == 0
+    groups = [json.loads(line) for line in out.splitlines()]
+    assert len(groups) >= 2
+    assert all(len(group["members"]) == group["size"] >= 3 for group in groups)
+    assert len({group["name"] for group in groups}) == len(groups)
+    assert "of 10 messages; the rest stands alone" in err
+    assert "turnloom intents fit" in err
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(TEXTS)))
+    code, piped, _ = run(capsys, monkeypatch, "intents", "discover", "-", *command[3:])
+    assert code == 0
+    assert piped == out
+    (tmp_path / "empty.txt").write_text("")
+    code, out, err = run(capsys, monkeypatch, "intents", "discover", str(tmp_path / "empty.txt"), "--model", str(model))
+    assert (code, out) == (0, "")
+    assert "0 groups with 0 of 0 messages" in err
+
+
 def test_embed_gives_the_models_vectors(
     capsys: Captured, monkeypatch: pytest.MonkeyPatch, model: Path, examples: Path, tmp_path: Path
 ) -> None:
@@ -129,6 +151,13 @@ def test_embed_gives_the_models_vectors(
             ["intents", "predict", "{tmp}", "{examples}"],
             "holds no intents. Fix: make them with 'turnloom intents fit'",
         ),
+        (
+            ["intents", "discover", "{examples}"],
+            "no model is named. Fix: give --model FOLDER, or a classifier's folder",
+        ),
+        (["intents", "discover", "{tmp}", "{examples}", "{examples}"], "3 files are named"),
+        (["intents", "discover", "{tmp}/none", "{examples}"], "none holds no intents"),
+        (["intents", "discover", "{examples}", "--model", "{tmp}/none"], "none holds no model"),
         (["embed", "{model}", "{examples}", "--view", "side"], "there is no view 'side'. Fix: choose one of text"),
         (["embed", "{model}", "{examples}", "--out", "{tmp}/v.npy"], "is neither .parquet nor .jsonl"),
         (["embed", "{model}", "{tmp}/empty.txt"], "holds no message"),

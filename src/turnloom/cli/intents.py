@@ -14,7 +14,7 @@ from turnloom.cli.messages import batches, counting, messages_from, write_lines
 from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
-    from turnloom.intents import IntentClassifier, LabelledMessage, Rate
+    from turnloom.intents import Cluster, IntentClassifier, LabelledMessage, Rate
 
 __all__ = ["app"]
 
@@ -193,36 +193,73 @@ def evaluate(
 
 @app.command("discover")
 def discover(
-    classifier: Path = typer.Argument(..., help="The classifier's folder."),
-    messages: str = MESSAGES,
-    model: str | None = MODEL,
-    min_size: int = typer.Option(5, min=2, help="Smaller groups are not reported."),
+    sources: list[str] = typer.Argument(
+        ..., metavar="[INTENTS] MESSAGES", help="Messages; to see what a classifier misses, its folder before them."
+    ),
+    model: str | None = typer.Option(None, help="The model's folder; a classifier knows its own."),
+    min_size: int = typer.Option(5, min=2, help="Smaller groups are not reported; a larger size makes fewer groups."),
     typical: int = typer.Option(3, min=1, help="How many typical members stand for a group."),
     members: bool = typer.Option(False, help="Write all members of each group."),
     format: str | None = FORMAT,
 ) -> None:
-    """Find what is missing: groups of messages that fit no intent, as JSON lines, the largest first.
+    """Find groups of messages that mean the same, as JSON lines, the largest first.
+
+    With messages and a model, groups are looked for among all messages: where to start when there are no intents yet.
+    With a classifier, only messages that fit none of its intents are grouped: what is missing.
 
     [bold]Examples[/]
 
-    turnloom intents discover my-intents last-week.csv > groups.jsonl
-    """
-    from turnloom.intents import IntentClassifier
+    turnloom intents discover messages.csv --model my-model > groups.jsonl
 
-    known = IntentClassifier.load(classifier, model)
-    given: list[LabelledMessage] = list(messages_from(messages, format))
-    with counting("grouping", len(given)) as count:
-        clusters = known.discover([message.turns for message in given], min_size=min_size, typical=typical)
-        count(len(given))
+    turnloom intents discover my-intents last-week.csv --min-size 10
+
+    cat messages.txt | turnloom intents discover - --model my-model --members
+    """
+    folder, given = _discover_from(sources)
+    found: list[LabelledMessage] = list(messages_from(given, format)) if folder or model else []
+    with counting("grouping", len(found)) as count:
+        clusters = _clusters(folder, model, [message.turns for message in found], min_size, typical)
+        count(len(found))
     rows = []
     for cluster in clusters:
         row: dict[str, Any] = {"name": cluster.name, "size": cluster.size}
         row |= {"typical": list(cluster.typical), "cohesion": round(cluster.cohesion, 4)}
         if members:
-            row["members"] = [given[place].turns[-1] for place in cluster.places]
+            row["members"] = [found[place].turns[-1] for place in cluster.places]
         rows.append(row)
     write_lines(rows, sys.stdout)
     grouped = sum(cluster.size for cluster in clusters)
-    note(f"{len(clusters)} groups with {grouped:,} of {len(given):,} messages; the rest is in scope or stands alone")
+    rest = "is in scope or stands alone" if folder else "stands alone"
+    note(f"{len(clusters)} groups with {grouped:,} of {len(found):,} messages; the rest {rest}")
     if clusters:
-        note("Next: label a group's members and add them to the examples, then fit again")
+        again = "add them to the examples, then fit again" if folder else "fit them with turnloom intents fit"
+        note(f"Next: label a group's members and {again}")
+
+
+def _discover_from(sources: list[str]) -> tuple[Path | None, str]:
+    """The classifier's folder, if one is named, and where messages come from: standard input after a folder alone."""
+    if len(sources) > 2:
+        raise TurnloomError(f"{len(sources)} files are named", "give one of messages, and a classifier's folder before")
+    if len(sources) == 2:
+        return Path(sources[0]), sources[1]
+    return (Path(sources[0]), "-") if Path(sources[0]).is_dir() else (None, sources[0])
+
+
+def _clusters(
+    folder: Path | None, model: str | None, messages: list[tuple[str, ...]], min_size: int, typical: int
+) -> list[Cluster]:
+    if folder is None and model is None:
+        raise TurnloomError("no model is named", "give --model FOLDER, or a classifier's folder before the messages")
+    if model is not None:
+        from turnloom.runtime.installed import find_model
+
+        find_model(model)
+    if folder is not None:
+        from turnloom.intents import IntentClassifier
+
+        return IntentClassifier.load(folder, model).discover(messages, min_size=min_size, typical=typical)
+    from turnloom.intents.discover import group_messages
+    from turnloom.runtime import load_encoder
+
+    vectors = load_encoder(model).encode([turns[-1] for turns in messages])
+    return group_messages(messages, vectors, min_size=min_size, typical=typical)

@@ -159,8 +159,10 @@ def group_messages(
         min_size: Smaller groups are not reported; larger values also make groups coarser.
         typical: How many typical members stand for a group.
     """
+    if not len(messages):
+        return []
     unit = unit_rows(vectors)
-    centred = unit_rows(unit - unit.mean(axis=0)) if len(unit) else unit
+    centred = unit_rows(unit - unit.mean(axis=0))
     return _clusters(messages, centred, np.arange(len(unit)), _group(centred, None, min_size), min_size, typical)
 
 

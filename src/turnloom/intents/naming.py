@@ -133,7 +133,7 @@ def _unlike(name: Phrase, candidates: list[_Candidate]) -> list[_Candidate]:
 
 
 def _shortened(text: str) -> str:
-    plain = re.sub(r"\d+", " ", _NOISE.sub(" ", html.unescape(text)))
+    plain = re.sub(r"[\d|]+", " ", _NOISE.sub(" ", html.unescape(text)))  # In CSV, | separates labels.
     return " ".join(plain.split())[:LONGEST_TEXT].strip() or "other"
 
 
