@@ -156,7 +156,11 @@ def _train(out: Path, base: Path, recipe: str, minutes: float) -> None:
     from turnloom.training import load_recipe, train
     from turnloom.training.run import WORK
 
-    _say(3, f"Training for {minutes:g} minutes", "The model learns from what was said next; no labels are needed.")
+    _say(
+        3,
+        f"Training for {minutes:g} minute{'' if minutes == 1 else 's'}",
+        "The model learns from what was said next; no labels are needed.",
+    )
     model = out / "model"
     if not (model / WORK / "result.json").exists():
         pairs = count_pairs(read_table(out / "train"))
@@ -210,7 +214,7 @@ def _intents(out: Path, model: Path) -> None:
     classifier = IntentClassifier(str(model))
     classifier.fit([message.turns for message in known], [message.labels for message in known], held_out=in_scope)
     classifier.save(out / "intents")
-    names = classifier.classes_.tolist()
+    names = list(dict.fromkeys(label for message in known for label in message.labels))  # The largest groups first.
     console.print(f"{len(names)} intents: {', '.join(names[:8])}{', …' if len(names) > 8 else ''}", markup=False)
     console.print(f"Rename or merge them in {draft}, then run this command again.", markup=False)
 
