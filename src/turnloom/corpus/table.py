@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import platform
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -12,12 +15,21 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import turnloom
 from turnloom.corpus.engine import daft, frugally
-from turnloom.corpus.fingerprint import content_hash, with_row_keys
+from turnloom.corpus.hashing import content_hash, with_row_keys
 from turnloom.corpus.schema import ARROW_SCHEMA, SCHEMA_VERSION
 from turnloom.errors import TurnloomError
 from turnloom.files import WholeFolder
 
-__all__ = ["Manifest", "TableWriter", "count_by_source", "engine_versions", "read_manifest", "read_table"]
+__all__ = [
+    "Manifest",
+    "TableWriter",
+    "Workspace",
+    "count_by_source",
+    "engine_versions",
+    "read_manifest",
+    "read_table",
+    "remove_workspace",
+]
 
 MANIFEST = "manifest.json"
 WORK = ".work"
@@ -155,3 +167,44 @@ class TableWriter:
         (self.new / MANIFEST).write_text(json.dumps(manifest.model_dump(), indent=2) + "\n", encoding="utf-8")
         self._whole.commit()
         return manifest
+
+
+class Workspace:
+    """A folder of intermediate results, all of one job.
+
+    Args:
+        folder: Where; what another job left there is removed.
+        job: What identifies the job: its inputs and options.
+    """
+
+    def __init__(self, folder: Path, job: str) -> None:
+        self.folder = folder
+        mark = folder / "job"
+        if not mark.exists() or mark.read_text() != job:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            mark.write_text(job)
+
+    def step(self, name: str, build: Callable[[Path], object]) -> Path:
+        """The result of a step: as it was left if it was finished, else built from scratch.
+
+        A step counts as finished when its mark is written, which is the last thing that happens.
+        """
+        result, mark = self.folder / name, self.folder / f"{name}.done"
+        if not mark.exists():
+            shutil.rmtree(result, ignore_errors=True)
+            result.mkdir()
+            build(result)
+            mark.touch()
+        return result
+
+    def remove(self) -> None:
+        """Remove all intermediate results."""
+        remove_workspace(self.folder)
+
+
+def remove_workspace(folder: Path) -> None:
+    """Remove a workspace, and the folder of workspaces if it was the last."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):  # Others are still there, or none was.
+        folder.parent.rmdir()

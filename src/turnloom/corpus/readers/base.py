@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from turnloom.corpus.encoding import UTF_8
-from turnloom.corpus.json_container import Container, JsonRecord, find_container, json_records
-from turnloom.corpus.logfile import ByteStream, Parsed, Rejection, shorten
+from turnloom.corpus.readers.encoding import UTF_8
+from turnloom.corpus.readers.json_records import Container, JsonRecord, find_container, json_records
+from turnloom.corpus.readers.logfile import ByteStream, Parsed, Rejection, shorten
+from turnloom.corpus.readers.times import TimeReader
 from turnloom.corpus.schema import BadDialogueError, Dialogue, check_dialogue
-from turnloom.corpus.times import TimeReader
 
 __all__ = [
     "Head",

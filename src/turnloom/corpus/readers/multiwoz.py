@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from turnloom.corpus.json_container import JsonRecord
-from turnloom.corpus.logfile import Parsed
 from turnloom.corpus.readers.base import JsonReader, ReadOptions, identifier, list_of, value_of, without_empty_turns
+from turnloom.corpus.readers.json_records import JsonRecord
+from turnloom.corpus.readers.logfile import Parsed
 from turnloom.corpus.schema import BadDialogueError, Dialogue, Slot, Turn
 
 __all__ = ["READER"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import IO, Any, cast
 
-from turnloom.corpus.json_container import JsonRecord
-from turnloom.corpus.logfile import ByteStream, Parsed, Rejection, open_raw
 from turnloom.corpus.readers import messages, turns
 from turnloom.corpus.readers.base import Head, ReadOptions
+from turnloom.corpus.readers.json_records import JsonRecord
+from turnloom.corpus.readers.logfile import ByteStream, Parsed, Rejection, open_raw
 from turnloom.corpus.readers.rows import Row, find_columns, group_rows
 
 __all__ = ["READER"]

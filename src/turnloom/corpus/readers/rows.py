@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
-from turnloom.corpus.logfile import Parsed, Rejection, shorten
 from turnloom.corpus.readers.base import ReadOptions, turn_number
+from turnloom.corpus.readers.logfile import Parsed, Rejection, shorten
+from turnloom.corpus.readers.times import DateOrder, TimeReader
 from turnloom.corpus.schema import BadDialogueError, Dialogue, Turn, check_dialogue
-from turnloom.corpus.times import DateOrder, TimeReader
 from turnloom.errors import TurnloomError
 
 __all__ = ["FIELDS", "NO_ORDER", "Row", "find_columns", "group_rows", "read_mapping"]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from turnloom.corpus.json_container import JsonRecord
-from turnloom.corpus.logfile import Parsed
 from turnloom.corpus.readers.base import (
     JsonReader,
     ReadOptions,
@@ -16,6 +14,8 @@ from turnloom.corpus.readers.base import (
     value_of,
     without_empty_turns,
 )
+from turnloom.corpus.readers.json_records import JsonRecord
+from turnloom.corpus.readers.logfile import Parsed
 from turnloom.corpus.schema import BadDialogueError, Dialogue, Slot, Turn
 
 __all__ = ["READER", "parse"]

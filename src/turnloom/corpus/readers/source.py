@@ -17,12 +17,12 @@ from typing import IO, TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from turnloom.corpus.encoding import UTF_8, as_utf8
 from turnloom.corpus.engine import daft
-from turnloom.corpus.logfile import Parsed, Rejection, open_raw, unpacked
 from turnloom.corpus.readers import ReadOptions, find_reader
+from turnloom.corpus.readers.encoding import UTF_8, as_utf8
+from turnloom.corpus.readers.logfile import Parsed, Rejection, open_raw, unpacked
+from turnloom.corpus.readers.times import TimeReader
 from turnloom.corpus.schema import ARROW_SCHEMA, dialogues_to_arrow
-from turnloom.corpus.times import TimeReader
 
 if TYPE_CHECKING:
     from daft.io.pushdowns import Pushdowns

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
     from charset_normalizer import CharsetMatch
 
-    from turnloom.corpus.logfile import ByteStream
+    from turnloom.corpus.readers.logfile import ByteStream
 
 __all__ = ["UTF_8", "as_utf8", "encoding_note", "find_encoding"]
 
