@@ -269,7 +269,6 @@ def test_a_second_run_does_nothing_and_other_options_do_it_again(tmp_path: Path)
         prepare(source, tmp_path / "out", PrepareOptions(min_turns=3))
     _, done = prepare(source, tmp_path / "out", PrepareOptions(min_turns=3), overwrite=True)
     assert done
-    assert (tmp_path / "out" / "frequencies").is_dir()
     assert not (tmp_path / "out" / ".work" / "prepare").exists()
 
 
@@ -282,7 +281,7 @@ def test_a_failed_step_is_done_again_and_finished_ones_are_not(tmp_path: Path, m
     def fails(*_: object) -> None:
         raise RuntimeError("the power is out")
 
-    for broken in ("near_copies", "response_frequencies"):
+    for broken in ("near_copies", "personal_counts"):
         with monkeypatch.context() as patch:
             patch.setattr(module, broken, fails)
             with pytest.raises(RuntimeError, match="power"):

@@ -21,7 +21,6 @@ from turnloom.corpus.cleaning.duplicates import (
     without,
     without_keys,
 )
-from turnloom.corpus.cleaning.frequencies import response_frequencies
 from turnloom.corpus.cleaning.hold_out import HoldOut, cut_dialogues, load_hold_out, overlap_counts
 from turnloom.corpus.cleaning.steps import clean, count_merged_turns, merge_speakers, with_text_keys
 from turnloom.corpus.engine import daft, frugally
@@ -227,8 +226,6 @@ def prepare(
     contamination = job.contamination(copies, twins)
     on_step("writing the table")
     writer.write(job.table(copies, twins))
-    on_step("counting responses")
-    response_frequencies(writer.staged()).write_parquet(str(writer.new / "frequencies"))
     personal = personal_counts(writer.staged()) if options.scrub else {}
     counts = {"job": job_id, "options": described, "steps": job.counts}
     manifest = writer.finish(command, {**counts, "contamination": contamination, "personal_data": personal})
