@@ -38,9 +38,8 @@ WORK = ".work"
 
 def engine_versions() -> dict[str, str]:
     """The versions of Turnloom, Python and the data engine."""
-    packages = ("daft", "pyarrow")
-    found = {package: metadata.version(package) for package in packages}
-    return {"turnloom": turnloom.__version__, "python": platform.python_version(), **found}
+    engine = {package: metadata.version(package) for package in ("daft", "pyarrow")}
+    return {"turnloom": turnloom.__version__, "python": platform.python_version(), **engine}
 
 
 class Manifest(BaseModel):
@@ -85,10 +84,9 @@ def read_manifest(folder: str | Path) -> Manifest:
         manifest = Manifest.model_validate_json(path.read_text(encoding="utf-8"))
     except ValidationError as error:
         problem = error.errors()[0]
-        place = ".".join(str(part) for part in problem["loc"]) or "its content"
-        raise TurnloomError(
-            f"{path} is not a table's manifest ({place}: {problem['msg']})", "make the table again"
-        ) from error
+        field = ".".join(str(name) for name in problem["loc"]) or "its content"
+        reason = f"{path} is not a table's manifest ({field}: {problem['msg']})"
+        raise TurnloomError(reason, "make the table again") from error
     if manifest.schema_version != SCHEMA_VERSION:
         raise TurnloomError(
             f"{folder} has schema version {manifest.schema_version}, this Turnloom reads {SCHEMA_VERSION}",
@@ -111,9 +109,8 @@ def count_by_source(table: Any) -> dict[str, dict[str, int]]:
     """Dialogues and turns of each source."""
     col = daft().col
     sizes = table.select(col("source"), col("turns").length().alias("turns"))
-    sums = sizes.groupby("source").agg(col("turns").count().alias("dialogues"), col("turns").sum())
-    rows = sums.sort("source").to_pylist()
-    return {row["source"]: {"dialogues": row["dialogues"], "turns": row["turns"]} for row in rows}
+    totals = sizes.groupby("source").agg(col("turns").count().alias("dialogues"), col("turns").sum())
+    return {row.pop("source"): row for row in totals.sort("source").to_pylist()}
 
 
 class TableWriter:

@@ -116,12 +116,12 @@ def spacy_tagger(pipeline: str) -> Tagger:
         with warnings.catch_warnings():
             # A pipeline of another minor version says so each time; tags are found all the same.
             warnings.filterwarnings("ignore", message=r".*\[W095\]")
-            found = spacy.load(pipeline, exclude=["parser", "lemmatizer", "attribute_ruler", "tagger"])
+            loaded = spacy.load(pipeline, exclude=["parser", "lemmatizer", "attribute_ruler", "tagger"])
     except OSError as error:
         raise TurnloomError(f"{pipeline} is no spaCy pipeline", "name its folder or an installed one") from error
 
     def tag(texts: Sequence[str]) -> Iterator[Slots]:
-        for document in found.pipe(texts):
+        for document in loaded.pipe(texts):
             yield [(entity.label_.lower(), entity.start_char, entity.end_char) for entity in document.ents]
 
     return tag
@@ -176,10 +176,9 @@ def slot_table(
     Raises:
         TurnloomError: If an input is neither of them, or the folder holds something else.
     """
-    parts = [part for name in inputs for part in _read(name, split)]
-    table = parts[0]
-    for part in parts[1:]:
-        table = table.concat(part)
+    table, *others = [_read(name, split) for name in inputs]
+    for other in others:
+        table = table.concat(other)
     if tagger is not None:
         table = with_slots(table, tagger)
     writer = TableWriter(out, overwrite=overwrite)
@@ -187,18 +186,17 @@ def slot_table(
     return writer.finish(command, {"sources": count_by_source(writer.staged())})
 
 
-def _read(name: str, split: str) -> list[Any]:
+def _read(name: str, split: str) -> Any:
+    """A table, or utterances as one; sets of them are small, what is large comes as a table."""
     path = Path(name)
     if path.is_dir():
-        return [read_table(path)]
+        return read_table(path)
     if path.is_file():
-        return [_utterances(path, stem(str(path)))]
-    if name not in load_catalog():
+        files = {stem(name): path}
+    elif name in load_catalog():
+        known = get_dataset(name)
+        files = {f"{name}-{file}": known.path(file) for file in known.split_files(split)}
+    else:
         raise TurnloomError(f"{name} is no folder, file or public set", "'turnloom data list' shows the sets")
-    known = get_dataset(name)
-    return [_utterances(known.path(file), f"{name}-{file}") for file in known.split_files(split)]
-
-
-def _utterances(path: Path, source: str) -> Any:
-    """Utterances as a DataFrame; sets of them are small, what is large comes as a table."""
-    return daft().from_arrow(dialogues_to_arrow(list(read_utterances(path, source))))
+    utterances = [utterance for source, file in files.items() for utterance in read_utterances(file, source)]
+    return daft().from_arrow(dialogues_to_arrow(utterances))

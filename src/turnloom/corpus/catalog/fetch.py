@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -22,7 +23,7 @@ from pydantic import BaseModel, ConfigDict
 
 from turnloom.corpus.catalog import DataSet, data_root
 from turnloom.corpus.readers import READERS, ReadOptions
-from turnloom.corpus.readers.logfile import Parsed, Rejection
+from turnloom.corpus.readers.logfile import Rejection
 from turnloom.corpus.schema import Dialogue
 from turnloom.errors import TurnloomError
 from turnloom.files import replacing
@@ -83,26 +84,18 @@ def _snips(folder: Path) -> Rows:
 
 def _turns_row(dialogue: Dialogue, name: str) -> dict[str, Any]:
     """A dialogue as a row of the `turns` form, without what it does not have."""
-    turns = []
-    for turn in dialogue.turns:
-        row: dict[str, Any] = {"speaker": turn.speaker, "text": turn.text}
-        if turn.acts:
-            row["acts"] = turn.acts
-        if turn.slots:
-            row["slots"] = [{"name": s.name, "value": s.value, "start": s.start, "end": s.end} for s in turn.slots]
-        if turn.intent:
-            row["intent"] = turn.intent
-        turns.append(row)
+    turns = [
+        {field: value for field, value in asdict(turn).items() if value or field in ("speaker", "text")}
+        for turn in dialogue.turns
+    ]
     return {"id": name, "domains": dialogue.domains or [], "turns": turns}
 
 
 def _dialogues(stream: io.BufferedIOBase, reader: str, name: str, path: str) -> Iterator[Dialogue]:
     for entry in READERS[reader].read(stream, path, ReadOptions(name, name)):  # type: ignore[arg-type]
         if isinstance(entry, Rejection):
-            raise TurnloomError(
-                f"{path}, line {entry.line}: {entry.reason}", "the source has changed: please report it"
-            )
-        assert isinstance(entry, Parsed)
+            problem = f"{path}, line {entry.line}: {entry.reason}"
+            raise TurnloomError(problem, "the source has changed: please report it")
         yield entry.dialogue
 
 
@@ -263,9 +256,8 @@ def download(url: str, target: Path, blob_id: str, on_bytes: Callable[[int], Non
         except (OSError, urllib.error.URLError) as error:
             gone = isinstance(error, urllib.error.HTTPError) and error.code in (401, 403, 404, 410)
             if gone or attempt == _TRIES:
-                raise TurnloomError(
-                    f"{url} cannot be downloaded ({error})", "run the command again; it resumes"
-                ) from error
+                problem = f"{url} cannot be downloaded ({error})"
+                raise TurnloomError(problem, "run the command again; it resumes") from error
             time.sleep(0.2 * 2**attempt)
     if git_blob_id(partial) != blob_id:
         partial.unlink()
