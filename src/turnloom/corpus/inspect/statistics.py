@@ -82,34 +82,30 @@ def count_pairs(table: Any) -> int:
     return int(found or 0)
 
 
+def _counted(table: Any, column: Any) -> Any:
+    """How often each `value` of a column occurs (`count`)."""
+    value = daft().col("value")
+    return table.select(column.alias("value")).groupby("value").agg(value.count(mode="all").alias("count"))
+
+
 def _histogram(values: Any, column: str, highest: int) -> list[int]:
-    col = daft().col
-    capped = values.select(col(column).clip(0, highest).alias("value"))
-    rows = capped.groupby("value").agg(col("value").count().alias("count")).to_pylist()
     counts = [0] * (highest + 1)
-    for row in rows:
+    for row in _counted(values, daft().col(column).clip(0, highest)).to_pylist():
         counts[int(row["value"])] = row["count"]
     return counts
 
 
-def _repeats(table: Any) -> tuple[int, list[tuple[str, int]], dict[float, float]]:
+def _repeats(turns: Any) -> tuple[int, list[tuple[str, int]], dict[float, float]]:
     """Distinct utterances, the most frequent ones, and the part of the corpus that the top ones take."""
-    col = daft().col
-    texts = table.select(col("turns").explode()).select(col("turns").get("text").strip().lower().alias("utterance"))
-    counted = texts.groupby("utterance").agg(col("utterance").count().alias("count")).collect()
-    top = counted.sort(["count", "utterance"], desc=[True, False]).limit(TOP_UTTERANCES).to_pylist()
+    text = daft().col("turns").get("text")
+    counted = _counted(turns, text.strip().lower()).collect()
+    top = counted.sort(["count", "value"], desc=[True, False]).limit(TOP_UTTERANCES).to_pylist()
     counts = np.sort(counted.select("count").to_arrow().column("count").to_numpy())[::-1]
     if not len(counts):
         return 0, [], {}
     running = np.cumsum(counts)
     shares = {point: float(running[max(1, round(len(counts) * point)) - 1] / running[-1]) for point in CURVE_POINTS}
-    return len(counts), [(row["utterance"], row["count"]) for row in top], shares
-
-
-def _grouped(table: Any, column: Any) -> dict[str, int]:
-    col = daft().col
-    rows = table.select(column.alias("key")).groupby("key").agg(col("key").count(mode="all").alias("count")).to_pylist()
-    return {row["key"] or "": row["count"] for row in sorted(rows, key=lambda row: (-row["count"], row["key"] or ""))}
+    return len(counts), [(row["value"], row["count"]) for row in top], shares
 
 
 def measure(table: Any, hold_out: HoldOut | None = None) -> CorpusStatistics:
@@ -126,14 +122,15 @@ def measure(table: Any, hold_out: HoldOut | None = None) -> CorpusStatistics:
         col("hash").count().alias("dialogues"),
     ).to_pylist()[0]
     words = measured.select(col("words").explode().alias("words"))
-    distinct, top, shares = _repeats(table)
-    exploded = table.select(col("turns").explode())
+    turns = table.select(col("turns").explode())
+    distinct, top, shares = _repeats(turns)
+    speakers = {row["value"] or "": row["count"] for row in _counted(turns, col("turns").get("speaker")).to_pylist()}
     return CorpusStatistics(
         dialogues=totals["dialogues"],
         turns=totals["turns"] or 0,
         words=words.agg(col("words").sum()).to_pydict()["words"][0] or 0,
         sources=count_by_source(table),
-        speakers=_grouped(exploded, col("turns").get("speaker")),
+        speakers=dict(sorted(speakers.items(), key=lambda entry: (-entry[1], entry[0]))),
         turns_per_dialogue=_histogram(measured, "turns", MAX_TURNS),
         words_per_turn=_histogram(words, "words", MAX_WORDS),
         distinct_utterances=distinct,

@@ -105,9 +105,8 @@ def _seconds(clock: re.Match[str]) -> float | None:
 
 
 def _parse(text: str, order: DateOrder | None) -> dt.datetime | None:
-    if (
-        text[4:5] == "-" and "." not in text[:19]
-    ):  # 10.30 is half past ten, which ISO 8601 takes for 10 hours and 0.3 s.
+    # 10.30 is half past ten, which ISO 8601 takes for 10 hours and 0.3 s.
+    if text[4:5] == "-" and "." not in text[:19]:
         try:
             return dt.datetime.fromisoformat(text.replace("Z", "+00:00"))
         except ValueError:
