@@ -13,7 +13,7 @@ from pathlib import Path
 
 NEEDED = (
     "turnloom/py.typed",
-    "turnloom/corpus/catalog.yaml",
+    "turnloom/corpus/catalog/catalog.yaml",
     "turnloom/recipes/dse.yaml",
     "turnloom/service/config.yaml",
     "turnloom/cli/main.py",

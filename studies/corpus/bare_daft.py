@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from daft import DataType, col
 
+from turnloom.corpus.cleaning.normalise import normalise_texts
+from turnloom.corpus.privacy.patterns import scrub_texts
 from turnloom.corpus.schema import ARROW_SCHEMA
-from turnloom.corpus.scrub import scrub_texts
-from turnloom.corpus.texts import normalise_texts
 
 TURNS = DataType.from_arrow_type(ARROW_SCHEMA.field("turns").type)
 

@@ -24,7 +24,7 @@ COMPARED = 5
 
 
 def _prepare(source: Path, out: Path, near: bool) -> None:
-    from turnloom.corpus.dedup import NearOptions
+    from turnloom.corpus.cleaning.duplicates import NearOptions
     from turnloom.corpus.prepare import PrepareOptions, prepare
 
     prepare(source, out, PrepareOptions(near_duplicates=NearOptions() if near else None))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from tests.corpus.personal_data import score
 
 from studies.figures import record
-from turnloom.corpus.scrub import find_personal
+from turnloom.corpus.privacy.patterns import find_personal
 
 
 def main() -> None:

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from studies.figures import record
 from turnloom.corpus import read_table
-from turnloom.corpus.slot_table import slot_table
-from turnloom.corpus.tagging import Tagger, spacy_tagger
+from turnloom.corpus.tagging import Tagger, slot_table, spacy_tagger
 from turnloom.views.template_rows import find_templates
 
 SETS = {"snips": 5, "atis": 2, "clinc150": 5}

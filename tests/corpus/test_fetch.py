@@ -18,8 +18,7 @@ import pytest
 from tests.corpus.formats import json_array, multiwoz_record, sample, sgd_record
 from turnloom.corpus import convert, read_table
 from turnloom.corpus.catalog import get_dataset
-from turnloom.corpus.download import download, git_blob_id
-from turnloom.corpus.fetch import FetchPlan, fetch
+from turnloom.corpus.catalog.fetch import FetchPlan, download, fetch, git_blob_id
 from turnloom.errors import TurnloomError
 
 

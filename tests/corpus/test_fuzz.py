@@ -10,9 +10,9 @@ import pytest
 
 from tests.corpus.mutations import Fuzz, fuzz_files
 from turnloom.corpus import convert, find_logs
-from turnloom.corpus.logfile import Line, Parsed, Rejection, read_lines
 from turnloom.corpus.readers import READERS, ReadOptions
 from turnloom.corpus.readers.delimited import split_records
+from turnloom.corpus.readers.logfile import Line, Parsed, Rejection, read_lines
 from turnloom.corpus.schema import dialogues_to_arrow
 
 

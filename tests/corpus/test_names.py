@@ -6,8 +6,7 @@ import pyarrow as pa
 import pytest
 
 from turnloom.corpus.engine import daft
-from turnloom.corpus.names import scrub_names
-from turnloom.corpus.privacy import personal_counts, scrubbed
+from turnloom.corpus.privacy import personal_counts, scrub_names, scrubbed
 from turnloom.corpus.schema import Dialogue, Slot, Turn, dialogues_from_arrow, dialogues_to_arrow
 from turnloom.errors import TurnloomError
 

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from turnloom.corpus import convert, find_logs, read_manifest, read_table
-from turnloom.corpus.dedup import NearOptions
-from turnloom.corpus.holdout import hold_out_names, load_hold_out
+from turnloom.corpus.cleaning.duplicates import NearOptions
+from turnloom.corpus.cleaning.hold_out import hold_out_names, load_hold_out
 from turnloom.corpus.prepare import PrepareOptions, prepare
 from turnloom.corpus.schema import Dialogue, Slot, Turn, dialogues_from_arrow
-from turnloom.corpus.stages import Workspace
+from turnloom.corpus.table import Workspace
 from turnloom.errors import TurnloomError
 
 WORDS = [f"word{number}" for number in range(3_000)]
@@ -269,7 +269,6 @@ def test_a_second_run_does_nothing_and_other_options_do_it_again(tmp_path: Path)
         prepare(source, tmp_path / "out", PrepareOptions(min_turns=3))
     _, done = prepare(source, tmp_path / "out", PrepareOptions(min_turns=3), overwrite=True)
     assert done
-    assert (tmp_path / "out" / "frequencies").is_dir()
     assert not (tmp_path / "out" / ".work" / "prepare").exists()
 
 
@@ -282,7 +281,7 @@ def test_a_failed_step_is_done_again_and_finished_ones_are_not(tmp_path: Path, m
     def fails(*_: object) -> None:
         raise RuntimeError("the power is out")
 
-    for broken in ("near_copies", "response_frequencies"):
+    for broken in ("near_copies", "personal_counts"):
         with monkeypatch.context() as patch:
             patch.setattr(module, broken, fails)
             with pytest.raises(RuntimeError, match="power"):

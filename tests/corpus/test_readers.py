@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from turnloom.corpus.detect import detect_format, read_head
-from turnloom.corpus.logfile import MAX_RECORD_BYTES, Parsed, Rejection
 from turnloom.corpus.readers import READERS, ReadOptions
+from turnloom.corpus.readers.detection import detect_format, read_head
+from turnloom.corpus.readers.logfile import MAX_RECORD_BYTES, Parsed, Rejection
 from turnloom.corpus.readers.rows import read_mapping
 from turnloom.corpus.schema import Slot
 from turnloom.errors import TurnloomError

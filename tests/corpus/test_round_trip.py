@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.corpus.formats import WRITERS, carried
-from turnloom.corpus.logfile import Parsed
 from turnloom.corpus.readers import READERS, ReadOptions
+from turnloom.corpus.readers.logfile import Parsed
 from turnloom.corpus.schema import Dialogue, Slot, Turn, dialogues_from_arrow, dialogues_to_arrow
 
 NAMES = st.text(string.ascii_lowercase, min_size=1, max_size=8)

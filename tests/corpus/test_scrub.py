@@ -13,8 +13,17 @@ from hypothesis import strategies as st
 from tests.corpus.personal_data import labelled, score
 from turnloom.corpus.engine import daft
 from turnloom.corpus.privacy import scrubbed
+from turnloom.corpus.privacy.patterns import (
+    KINDS,
+    PATTERNS,
+    Pattern,
+    find_personal,
+    is_card,
+    is_iban,
+    scrub_text,
+    scrub_texts,
+)
 from turnloom.corpus.schema import Dialogue, Slot, Turn, dialogues_to_arrow
-from turnloom.corpus.scrub import KINDS, PATTERNS, Pattern, find_personal, is_card, is_iban, scrub_text, scrub_texts
 
 
 @pytest.mark.parametrize("kind", KINDS)

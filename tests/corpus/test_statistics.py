@@ -8,9 +8,9 @@ import random
 import pytest
 
 from turnloom.corpus.engine import daft
-from turnloom.corpus.inspect_page import inspect_page
+from turnloom.corpus.inspect.page import inspect_page
+from turnloom.corpus.inspect.statistics import CorpusStatistics, measure, warnings_of
 from turnloom.corpus.schema import Dialogue, Turn, dialogues_to_arrow
-from turnloom.corpus.statistics import CorpusStatistics, measure, warnings_of
 
 
 def corpus(seed: int = 0, size: int = 300) -> list[Dialogue]:

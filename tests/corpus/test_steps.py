@@ -11,13 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.corpus.test_round_trip import dialogues
-from turnloom.corpus.clean import clean
+from turnloom.corpus.cleaning.frequencies import response_frequencies
+from turnloom.corpus.cleaning.normalise import fold_texts, normalise_texts, word_counts
+from turnloom.corpus.cleaning.steps import clean, merge_speakers
 from turnloom.corpus.engine import daft
-from turnloom.corpus.fingerprint import hash_strings
-from turnloom.corpus.frequency import response_frequencies
-from turnloom.corpus.merge import merge_speakers
+from turnloom.corpus.hashing import hash_strings
 from turnloom.corpus.schema import Dialogue, Slot, Turn, dialogues_from_arrow, dialogues_to_arrow
-from turnloom.corpus.texts import fold_texts, normalise_texts, word_counts
 from turnloom.corpus.turn_arrays import join_turns, split_turns
 
 

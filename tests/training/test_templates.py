@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 
 from tests.training.toy import TOPICS, VOCABULARY
-from turnloom.corpus.slot_table import slot_table
+from turnloom.corpus.tagging import slot_table
 from turnloom.errors import TurnloomError
 from turnloom.runtime import SemanticCompression, choose_weight, load_encoder
 from turnloom.training import load_recipe, train

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pyarrow as pa
 
-from turnloom.corpus.fingerprint import dialogue_hashes
+from turnloom.corpus.hashing import dialogue_hashes
 from turnloom.corpus.schema import Dialogue
 from turnloom.views import Consecutive, ContextResponse, Dropout, Manipulations, Matching, Packed, Windows
 from turnloom.views.draw import seeded

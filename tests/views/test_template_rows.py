@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from turnloom.corpus import read_table
-from turnloom.corpus.slot_table import slot_table
-from turnloom.corpus.tagging import load_tagger
+from turnloom.corpus.tagging import load_tagger, slot_table
 from turnloom.errors import TurnloomError
 from turnloom.views import Templates, build_view, load_view
 from turnloom.views.template_rows import find_templates

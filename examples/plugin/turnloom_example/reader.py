@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from turnloom.corpus import Dialogue, Turn
-from turnloom.corpus.logfile import ByteStream, Parsed, Rejection, read_lines
-from turnloom.corpus.readers import Head, ReadOptions
+from turnloom.corpus.readers import ByteStream, Head, Parsed, ReadOptions, Rejection, read_lines
 
 
 class ArrowReader:

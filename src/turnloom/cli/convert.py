@@ -11,8 +11,8 @@ from turnloom.cli.console import bytes_progress, command_line, console, parse_ma
 
 if TYPE_CHECKING:
     from turnloom.corpus import Conversion
-    from turnloom.corpus.rejections import Reason
-    from turnloom.corpus.source import FileCounts, LogFile
+    from turnloom.corpus.convert import Reason
+    from turnloom.corpus.readers.source import FileCounts, LogFile
 
 __all__ = ["convert", "convert_logs", "convert_with_progress", "find_inputs", "table_among", "warn_if_most_rejected"]
 
@@ -22,7 +22,7 @@ def find_inputs(
 ) -> list[LogFile]:
     """The files behind names of public sets, paths, globs and URLs."""
     from turnloom.corpus.catalog import get_dataset, load_catalog
-    from turnloom.corpus.convert import find_logs
+    from turnloom.corpus.readers.detection import find_logs
 
     found: list[LogFile] = []
     patterns = []
@@ -99,7 +99,7 @@ def convert_with_progress(
         folder: list[Path] = []
 
         def update() -> None:
-            from turnloom.corpus.source import read_counts
+            from turnloom.corpus.readers.source import read_counts
 
             counts = read_counts(folder[0]) if folder and folder[0].exists() else []
             note = f"{sum(count.turns for count in counts):,} turns"
@@ -113,8 +113,8 @@ def convert_with_progress(
 
 def convert_logs(files: list[LogFile], out: Path, **options: Any) -> Conversion:
     """Convert files; if nothing could be read, say why before that is an error."""
+    from turnloom.corpus.convert import NothingReadError
     from turnloom.corpus.convert import convert as run
-    from turnloom.corpus.rejections import NothingReadError
 
     try:
         return run(files, out, command=command_line(), **options)
@@ -125,7 +125,7 @@ def convert_logs(files: list[LogFile], out: Path, **options: Any) -> Conversion:
 
 def warn_if_most_rejected(counts: dict[str, Any], table: Path) -> None:
     """Warn if more than half of a conversion's records were rejected, with the reasons."""
-    from turnloom.corpus.rejections import common_reasons
+    from turnloom.corpus.convert import common_reasons
 
     records, rejected = counts["records"], counts["rejected"]
     if 2 * rejected > records:
@@ -142,7 +142,7 @@ def _say_reasons(reasons: list[Reason]) -> None:
 
 def _say_times(files: list[FileCounts]) -> None:
     """Warn of times that could not be read, and of dates whose order had to be assumed on the way."""
-    from turnloom.corpus.times import usual_order
+    from turnloom.corpus.readers.times import usual_order
 
     for file in files:
         if file.unread_times:
@@ -164,8 +164,8 @@ def _summary(conversion: Conversion, out: Path) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from turnloom.corpus.logfile import stem
-    from turnloom.corpus.rejections import common_reasons
+    from turnloom.corpus.convert import common_reasons
+    from turnloom.corpus.readers.logfile import stem
 
     table = Table(title="as read", title_justify="left", box=SIMPLE_HEAD)
     table.add_column("set", no_wrap=True)

@@ -62,7 +62,7 @@ def info(name: str = typer.Argument(..., help="The set's name.")) -> None:
     turnloom data info clinc150
     """
     from turnloom.corpus.catalog import get_dataset
-    from turnloom.corpus.fetch import fetch_plan
+    from turnloom.corpus.catalog.fetch import fetch_plan
 
     entry = get_dataset(name)
     lines = {
@@ -122,7 +122,7 @@ def fetch(
     turnloom data fetch clinc150
     """
     from turnloom.corpus.catalog import data_root, get_dataset
-    from turnloom.corpus.fetch import fetch as run
+    from turnloom.corpus.catalog.fetch import fetch as run
 
     entry = get_dataset(name)
     with bytes_progress() as progress:

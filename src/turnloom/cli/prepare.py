@@ -22,8 +22,7 @@ def _source(logs: list[str], out: Path, split: str, mapping: str | None) -> Path
     import hashlib
 
     from turnloom.corpus import read_manifest
-    from turnloom.corpus.stages import Workspace
-    from turnloom.corpus.table import WORK
+    from turnloom.corpus.table import WORK, Workspace
     from turnloom.files import refuse_other_files
 
     if (table := table_among(logs)) is not None:
@@ -49,8 +48,8 @@ def _options(
 ) -> PrepareOptions:
     from pydantic import ValidationError
 
-    from turnloom.corpus.dedup import NearOptions
-    from turnloom.corpus.holdout import hold_out_names
+    from turnloom.corpus.cleaning.duplicates import NearOptions
+    from turnloom.corpus.cleaning.hold_out import hold_out_names
     from turnloom.corpus.prepare import PrepareOptions
     from turnloom.errors import TurnloomError
 
@@ -105,8 +104,7 @@ def prepare(
     """
     from turnloom.corpus.engine import use_runner
     from turnloom.corpus.prepare import prepare as run
-    from turnloom.corpus.stages import remove_workspace
-    from turnloom.corpus.table import WORK
+    from turnloom.corpus.table import WORK, remove_workspace
 
     options = _options(min_turns, merge, near, threshold, bands, rows, scrub, names, hold_out)
     use_runner(runner)
@@ -131,7 +129,7 @@ def _summary(manifest: Manifest, out: Path) -> None:
     from rich.table import Table
 
     from turnloom.corpus import read_table
-    from turnloom.corpus.statistics import count_pairs
+    from turnloom.corpus.inspect.statistics import count_pairs
 
     steps = Table(title="step by step", title_justify="left", box=SIMPLE_HEAD)
     steps.add_column("after")

@@ -18,7 +18,7 @@ from turnloom.cli.quickstart_scores import choose_model
 from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
-    from turnloom.corpus.source import LogFile
+    from turnloom.corpus.readers.source import LogFile
     from turnloom.intents.draft import Draft
 
 __all__ = ["quickstart"]
@@ -130,7 +130,7 @@ def _read(files: list[LogFile], out: Path) -> None:
 
 def _prepare(out: Path) -> None:
     from turnloom.corpus.prepare import prepare
-    from turnloom.corpus.split import split_table
+    from turnloom.corpus.splits import split_table
     from turnloom.corpus.table import read_manifest
 
     why = "Copies are dropped, personal data becomes placeholders, and a fifth is kept apart to measure on."
@@ -152,7 +152,7 @@ def _prepare(out: Path) -> None:
 
 def _train(out: Path, base: Path, recipe: str, minutes: float) -> None:
     from turnloom.corpus import read_table
-    from turnloom.corpus.statistics import count_pairs
+    from turnloom.corpus.inspect.statistics import count_pairs
     from turnloom.training import load_recipe, train
     from turnloom.training.run import WORK
 

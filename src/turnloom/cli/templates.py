@@ -46,8 +46,7 @@ def build(
 
     turnloom templates build runs/corpus --tagger spacy:en_core_web_sm --out runs/slots
     """
-    from turnloom.corpus.slot_table import slot_table
-    from turnloom.corpus.tagging import load_tagger
+    from turnloom.corpus.tagging import load_tagger, slot_table
 
     found = load_tagger(tagger) if tagger else None
     with console.status("reading utterances" + (" and finding slots" if found else "")):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from turnloom.corpus.convert import Conversion, convert, find_logs
+from turnloom.corpus.convert import Conversion, convert
+from turnloom.corpus.readers.detection import find_logs
 from turnloom.corpus.schema import SCHEMA_VERSION, Dialogue, Slot, Turn
 from turnloom.corpus.table import Manifest, read_manifest, read_table
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+import pyarrow as pa
+
 from turnloom.errors import TurnloomError
 
-__all__ = ["PARQUET_FILE_BYTES", "batch_function", "daft", "frugally", "use_runner"]
+__all__ = ["PARQUET_FILE_BYTES", "batch_function", "daft", "frugally", "use_runner", "with_columns"]
 
 PARQUET_FILE_BYTES = 128 * 2**20
 """Small enough to spread over workers, large enough that a billion dialogues stay a few thousand files."""
 ROW_GROUP_BYTES = 32 * 2**20
 """What a reader of the file has to hold at a time."""
-
-
 _NOWHERE = logging.NullHandler()
 
 
@@ -43,7 +43,7 @@ def use_runner(name: str) -> None:
     Called once, before anything runs; Daft keeps the choice for the process.
     """
     if name == "native":
-        return  # What Daft does unasked.
+        return  # Daft's default.
     if name != "ray":
         raise TurnloomError(f"there is no runner {name!r}", "choose native or ray")
     os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
@@ -84,6 +84,28 @@ def batch_function(
         return wrapped
 
     return decorate
+
+
+def with_columns(
+    table: Any, fields: Mapping[str, pa.DataType], compute: Callable[..., Sequence[pa.Array]], *inputs: str
+) -> Any:
+    """The table with columns that are computed batch by batch; they replace those of the same names.
+
+    Args:
+        table: A Daft DataFrame.
+        fields: The names and types of the new columns.
+        compute: Takes the inputs as Arrow arrays and returns an array for each field.
+        inputs: The names of the columns to compute from.
+    """
+    engine = daft()
+    types = {name: engine.DataType.from_arrow_type(arrow_type) for name, arrow_type in fields.items()}
+
+    @batch_function(engine.DataType.struct(types), unnest=True)
+    def computed(*columns: pa.Array) -> pa.Array:
+        return pa.StructArray.from_arrays(list(compute(*columns)), names=list(fields))
+
+    kept = [name for name in table.column_names if name not in fields]
+    return table.select(*kept, computed(*[engine.col(name) for name in inputs]))
 
 
 @contextmanager

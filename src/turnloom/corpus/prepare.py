@@ -11,9 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 import turnloom
-from turnloom.corpus.clean import clean, count_merged_turns, merge_turns, with_text_keys
-from turnloom.corpus.decontaminate import cut_dialogues, overlap_counts
-from turnloom.corpus.dedup import (
+from turnloom.corpus.cleaning.duplicates import (
     NearOptions,
     copies_in,
     near_copies,
@@ -23,14 +21,14 @@ from turnloom.corpus.dedup import (
     without,
     without_keys,
 )
+from turnloom.corpus.cleaning.hold_out import HoldOut, cut_dialogues, load_hold_out, overlap_counts
+from turnloom.corpus.cleaning.steps import clean, count_merged_turns, merge_speakers, with_text_keys
 from turnloom.corpus.engine import daft, frugally
-from turnloom.corpus.fingerprint import with_row_keys
-from turnloom.corpus.frequency import response_frequencies
-from turnloom.corpus.holdout import HoldOut, load_hold_out
+from turnloom.corpus.hashing import with_row_keys
 from turnloom.corpus.privacy import personal_counts, scrubbed
 from turnloom.corpus.schema import ARROW_SCHEMA, SCHEMA_VERSION
-from turnloom.corpus.stages import Workspace
-from turnloom.corpus.table import MANIFEST, WORK, Manifest, TableWriter, read_manifest, read_table
+from turnloom.corpus.table import MANIFEST, WORK, Manifest, TableWriter, Workspace, read_manifest, read_table
+from turnloom.corpus.turn_arrays import map_turns
 
 __all__ = ["PrepareOptions", "prepare"]
 
@@ -60,51 +58,55 @@ class PrepareOptions(BaseModel):
     hold_out: tuple[str, ...] = ()
 
 
+def _sizes(table: Any) -> tuple[int, int]:
+    """The number of dialogues and of their turns."""
+    count = daft().col("turn_count")
+    sizes = table.agg(count.count().alias("dialogues"), count.sum().alias("turns")).to_pylist()[0]
+    return sizes["dialogues"], sizes["turns"] or 0
+
+
 class _Job:
     """One run over one input: its plan, its steps and what they counted."""
 
     def __init__(self, source: Path, options: PrepareOptions, work: Workspace) -> None:
         self.options = options
         self.work = work
-        self.manifest = read_manifest(source)
         # Turns as they were said: hold-out compares these with a benchmark's, which has no merged turns.
         self.cleaned = with_row_keys(clean(read_table(source)))
         if options.merge_speakers:
             self.cleaned = count_merged_turns(self.cleaned)
         self.hold_out: HoldOut | None = load_hold_out(list(options.hold_out)) if options.hold_out else None
         self.counts: list[dict[str, Any]] = []
-        self._count("read", self.manifest.dialogues, self.manifest.turns)
+        manifest = read_manifest(source)
+        self._count("read", manifest.dialogues, manifest.turns)
 
     def _count(self, step: str, dialogues: int, turns: int) -> None:
         self.counts.append({"step": step, "dialogues": dialogues, "turns": turns})
 
-    def _count_less(self, step: str, dropped: Any) -> None:
-        """Count what is left after some dialogues, of known numbers of turns, were dropped."""
-        col = daft().col
-        found = dropped.agg(col("turn_count").count().alias("n"), col("turn_count").sum().alias("turns")).to_pylist()[0]
-        before = self.counts[-1]
-        self._count(step, before["dialogues"] - found["n"], before["turns"] - (found["turns"] or 0))
+    def _count_less(self, step: str, dialogues: int, turns: int) -> None:
+        """Count what is left after so many were dropped."""
+        self._count(step, self.counts[-1]["dialogues"] - dialogues, self.counts[-1]["turns"] - turns)
+
+    def _step(self, name: str, build: Callable[[], Any]) -> Any:
+        """The table that a step builds, or built before it was interrupted."""
+        folder = self.work.step(name, lambda path: build().write_parquet(str(path)))
+        return daft().read_parquet(f"{folder}/*.parquet")
 
     def keys(self) -> Any:
         """The keys of all dialogues that are long enough."""
-        near = self.options.near_duplicates
+        near, min_turns = self.options.near_duplicates, self.options.min_turns
         wanted = ["row_key", "text_key", "turn_count"]
         wanted += ["words", *[f"band_{band}" for band in range(near.bands)]] if near else []
 
-        def build(folder: Path) -> None:
-            keyed = with_text_keys(self._merged(self.cleaned), words=near is not None)
-            _save((with_bands(keyed, near) if near else keyed).select(*wanted), folder)
+        def build() -> Any:
+            keyed = with_text_keys(self._merged(self.cleaned))
+            return (with_bands(keyed, near) if near else keyed).select(*wanted)
 
-        col = daft().col
-        keys = daft().read_parquet(f"{self.work.step('keys', build)}/*.parquet")
-        sizes = keys.agg(col("turn_count").count().alias("n"), col("turn_count").sum().alias("turns")).to_pylist()[0]
-        self._count(
-            "normalise" + (" and merge" if self.options.merge_speakers else ""), sizes["n"], sizes["turns"] or 0
-        )
-        self._count_less(
-            f"at least {self.options.min_turns} turns", keys.where(col("turn_count") < self.options.min_turns)
-        )
-        return keys.where(col("turn_count") >= self.options.min_turns)
+        keys = self._step("keys", build)
+        self._count("normalise" + (" and merge" if self.options.merge_speakers else ""), *_sizes(keys))
+        short = daft().col("turn_count") < min_turns
+        self._count_less(f"at least {min_turns} turns", *_sizes(keys.where(short)))
+        return keys.where(~short)
 
     def copies(self, keys: Any) -> tuple[Any | None, Any | None]:
         """The row keys of dialogues to drop, and those of rows that occur more than once."""
@@ -112,27 +114,22 @@ class _Job:
         if not exact and not near:
             return None, None
         rows = keys.select("row_key", "text_key", "turn_count")
-        folder = self.work.step("exact", lambda path: _save(shared_groups(rows, "text_key"), path))
-        members = daft().read_parquet(f"{folder}/*.parquet")
+        members = self._step("exact", lambda: shared_groups(rows, "text_key"))
         copies = copies_in(members).select("row_key", "turn_count")
         twins = self._count_exact(members, copies) if exact else None
         if not near:
             return copies.select("row_key"), twins
-        found = self._near(keys, copies, near).select("row_key")
-        return copies.select("row_key").concat(found) if exact else found, twins
+        similar = self._near(keys, copies, near).select("row_key")
+        return copies.select("row_key").concat(similar) if exact else similar, twins
 
     def _count_exact(self, members: Any, copies: Any) -> Any | None:
         """Count what is left without exact copies; the result is the row keys that occur more than once, if any do."""
         twins = twins_in(members)
         surplus = members.join(twins, on="row_key", how="semi")
-        repeated = surplus.count_rows() - twins.count_rows()
-        self._count_less("without exact duplicates", copies)
-        if repeated:
-            extra = surplus.select("turn_count").agg(daft().col("turn_count").sum()).to_pydict()["turn_count"][0]
-            kept = surplus.distinct("row_key").agg(daft().col("turn_count").sum()).to_pydict()["turn_count"][0]
-            self.counts[-1]["dialogues"] -= repeated
-            self.counts[-1]["turns"] -= extra - kept
-        return twins if repeated else None
+        dropped, all_twins, kept_twins = (_sizes(rows) for rows in (copies, surplus, surplus.distinct("row_key")))
+        dialogues, turns = (d + a - k for d, a, k in zip(dropped, all_twins, kept_twins, strict=True))
+        self._count_less("without exact duplicates", dialogues, turns)
+        return twins if all_twins != kept_twins else None
 
     def _near(self, keys: Any, copies: Any, near: NearOptions) -> Any:
         """The dialogues that are nearly equal to one of another text, and their exact copies if those are kept."""
@@ -140,15 +137,15 @@ class _Job:
         wanted = ("row_key", "text_key", "turn_count")
 
         def build(folder: Path) -> None:
-            found = near_copies(left, self._merged(self.cleaned), near, folder)
-            _save(left.select(*wanted).join(found, on="row_key", how="semi"), folder / "copies")
+            similar = near_copies(left, self._merged(self.cleaned), near, folder)
+            left.select(*wanted).join(similar, on="row_key", how="semi").write_parquet(str(folder / "copies"))
 
         folder = self.work.step("near", build)
-        found = daft().read_parquet(f"{folder}/copies/*.parquet").distinct()
+        similar = daft().read_parquet(f"{folder}/copies/*.parquet").distinct()
         if not self.options.exact_duplicates:
-            found = keys.select(*wanted).join(found.select("text_key"), on="text_key", how="semi")
-        self._count_less("without near duplicates", found)
-        return found
+            similar = keys.select(*wanted).join(similar.select("text_key"), on="text_key", how="semi")
+        self._count_less("without near duplicates", *_sizes(similar))
+        return similar
 
     def table(self, copies: Any | None, twins: Any | None) -> Any:
         """The dialogues that stay, cut, merged and scrubbed."""
@@ -162,11 +159,11 @@ class _Job:
         if not self.hold_out:
             return {}
         kept = self._kept(copies, twins)
-        found = overlap_counts(kept, self.hold_out)
+        counts = overlap_counts(kept, self.hold_out)
         if self.options.merge_speakers:
             made = overlap_counts(self._merged(self._cut_as_said(kept)), self.hold_out)
-            found = {name: count + made[name] for name, count in found.items()}
-        return found
+            counts = {name: count + made[name] for name, count in counts.items()}
+        return counts
 
     def _kept(self, copies: Any | None, twins: Any | None) -> Any:
         long = self.cleaned.where(daft().col("turn_count") >= self.options.min_turns)
@@ -182,18 +179,10 @@ class _Job:
         return cut_dialogues(kept, self.hold_out, min_turns=1)
 
     def _merged(self, table: Any) -> Any:
-        return merge_turns(table) if self.options.merge_speakers else table
+        return map_turns(table, merge_speakers) if self.options.merge_speakers else table
 
 
-def _save(table: Any, folder: Path) -> None:
-    table.write_parquet(str(folder))
-
-
-def _fingerprint(source: Manifest, options: PrepareOptions) -> str:
-    job = [source.content_hash, options.model_dump(mode="json"), SCHEMA_VERSION, turnloom.__version__]
-    return hashlib.sha256(json.dumps(job, sort_keys=True).encode()).hexdigest()
-
-
+@frugally()
 def prepare(
     source: Path,
     out: Path,
@@ -219,14 +208,10 @@ def prepare(
     Returns:
         The prepared table's manifest, and whether anything had to be done.
     """
-    with frugally():
-        return _prepare(source, out, options or PrepareOptions(), command, overwrite, on_step)
-
-
-def _prepare(
-    source: Path, out: Path, options: PrepareOptions, command: str, overwrite: bool, on_step: Callable[[str], None]
-) -> tuple[Manifest, bool]:
-    job_id = _fingerprint(read_manifest(source), options)
+    options = options or PrepareOptions()
+    described = options.model_dump(mode="json")
+    identity = [read_manifest(source).content_hash, described, SCHEMA_VERSION, turnloom.__version__]
+    job_id = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
     if (out / MANIFEST).exists() and read_manifest(out).counts.get("job") == job_id:
         return read_manifest(out), False
     writer = TableWriter(out, overwrite=overwrite)
@@ -241,11 +226,8 @@ def _prepare(
     contamination = job.contamination(copies, twins)
     on_step("writing the table")
     writer.write(job.table(copies, twins))
-    on_step("counting responses")
-    written = writer.staged()
-    _save(response_frequencies(written), writer.new / "frequencies")
-    personal = personal_counts(written) if options.scrub else {}
-    counts = {"job": job_id, "options": options.model_dump(mode="json"), "steps": job.counts}
+    personal = personal_counts(writer.staged()) if options.scrub else {}
+    counts = {"job": job_id, "options": described, "steps": job.counts}
     manifest = writer.finish(command, {**counts, "contamination": contamination, "personal_data": personal})
     work.remove()
     return manifest, True

@@ -1,4 +1,4 @@
-"""The dialogue table: one row a dialogue, turns nested, the same everywhere in Turnloom.
+"""The dialogue table: one row per dialogue, turns nested, the same everywhere in Turnloom.
 
 A row per dialogue instead of a row per turn is a measured choice: pairs, windows and templates become maps over
 rows, and nothing but de-duplication and counting has to shuffle.
@@ -7,8 +7,10 @@ rows, and nothing but de-duplication and counting has to shuffle.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import pyarrow as pa
@@ -22,6 +24,8 @@ __all__ = [
     "Slot",
     "Turn",
     "check_dialogue",
+    "check_string",
+    "check_turn",
     "dialogues_from_arrow",
     "dialogues_to_arrow",
 ]
@@ -110,7 +114,8 @@ class Dialogue:
     labels: list[str] | None = None
 
 
-def _check_string(value: object, what: str, *, limit: int = 1_000) -> None:
+def check_string(value: object, what: str, *, limit: int = 1_000) -> None:
+    """Raise BadDialogueError if a value cannot stand in the table as text."""
     if not isinstance(value, str):
         raise BadDialogueError(f"{what} is {type(value).__name__}, not text", value)
     if len(value) > limit:
@@ -132,13 +137,22 @@ def _check_strings(values: object, what: str) -> None:
     if not isinstance(values, list):
         raise BadDialogueError(f"{what} is {type(values).__name__}, not a list of texts", values)
     for value in values:
-        _check_string(value, f"an entry of {what}")
+        check_string(value, f"an entry of {what}")
 
 
-def _check_slots(turn: Turn) -> None:
+def check_turn(turn: Turn) -> None:
+    """Raise BadDialogueError if something is wrong with a turn that has text."""
+    check_string(turn.text, "a turn's text", limit=MAX_TEXT_CHARS)
+    if not turn.text.strip():
+        raise BadDialogueError("a turn's text is empty")
+    check_string(turn.speaker, "a turn's speaker")
+    if turn.acts is not None:
+        _check_strings(turn.acts, "a turn's acts")
+    if turn.intent is not None:
+        check_string(turn.intent, "a turn's intent")
     for slot in turn.slots or ():
-        _check_string(slot.name, "a slot's name")
-        _check_string(slot.value, "a slot's value", limit=MAX_TEXT_CHARS)
+        check_string(slot.name, "a slot's name")
+        check_string(slot.value, "a slot's value", limit=MAX_TEXT_CHARS)
         if slot.start is None and slot.end is None:
             continue
         if slot.start is None or slot.end is None or not 0 <= slot.start <= slot.end <= len(turn.text):
@@ -154,73 +168,52 @@ def check_dialogue(dialogue: Dialogue) -> Dialogue:
         ...
         turnloom.corpus.schema.BadDialogueError: it has no turn with text
     """
-    _check_string(dialogue.dialogue_id, "the dialogue's id")
-    _check_string(dialogue.source, "the dialogue's source")
+    check_string(dialogue.dialogue_id, "the dialogue's id")
+    check_string(dialogue.source, "the dialogue's source")
     if not dialogue.dialogue_id:
         raise BadDialogueError("the dialogue's id is empty")
     if not dialogue.turns:
         raise BadDialogueError("it has no turn with text")
     for turn in dialogue.turns:
-        _check_string(turn.text, "a turn's text", limit=MAX_TEXT_CHARS)
-        if not turn.text.strip():
-            raise BadDialogueError("a turn's text is empty")
-        _check_string(turn.speaker, "a turn's speaker")
-        if turn.acts is not None:
-            _check_strings(turn.acts, "a turn's acts")
-        if turn.intent is not None:
-            _check_string(turn.intent, "a turn's intent")
-        if turn.slots:
-            _check_slots(turn)
+        check_turn(turn)
     _check_strings(dialogue.domains, "domains")
     _check_strings(dialogue.labels, "labels")
     if dialogue.language is not None:
-        _check_string(dialogue.language, "language")
+        check_string(dialogue.language, "language")
     return dialogue
 
 
-def _offsets(lists: Iterable[Sequence[Any] | None]) -> tuple[pa.Array, pa.Array]:
-    """Arrow offsets and null mask of a column of optional lists."""
-    offsets, missing, total = [0], [], 0
-    for entries in lists:
-        missing.append(entries is None)
-        total += len(entries or ())
-        offsets.append(total)
-    return pa.array(offsets, pa.int32()), pa.array(missing, pa.bool_())
-
-
-def _list_array(lists: list[Any], values: pa.Array) -> pa.Array:
-    offsets, missing = _offsets(lists)
-    return pa.ListArray.from_arrays(offsets, values, mask=missing)
+def _list_array(lists: Sequence[Sequence[Any] | None], values: pa.Array) -> pa.Array:
+    """A column of optional lists whose values are one array already."""
+    offsets = [0, *itertools.accumulate(len(entries or ()) for entries in lists)]
+    missing = pa.array([entries is None for entries in lists], pa.bool_())
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, mask=missing)
 
 
 def _turn_array(turns: list[Turn]) -> pa.Array:
     """Columns first: building Arrow structs from Python dictionaries takes four times as long."""
     slots = [slot for turn in turns for slot in turn.slots or ()]
     slot_values = pa.StructArray.from_arrays(
-        [pa.array([getattr(slot, field.name) for slot in slots], field.type) for field in _SLOT],
+        [pa.array(list(map(attrgetter(field.name), slots)), field.type) for field in _SLOT],
         fields=list(_SLOT),
     )
-    columns = {
-        "speaker": pa.array([turn.speaker for turn in turns], pa.string()),
-        "text": pa.array([turn.text for turn in turns], pa.string()),
-        "acts": pa.array([turn.acts for turn in turns], pa.list_(pa.string())),
-        "slots": _list_array([turn.slots for turn in turns], slot_values),
-        "intent": pa.array([turn.intent for turn in turns], pa.string()),
-        "time": pa.array([turn.time for turn in turns], pa.timestamp("us", tz="UTC")),
-    }
-    return pa.StructArray.from_arrays([columns[field.name] for field in _TURN], fields=list(_TURN))
+    columns = [
+        _list_array([turn.slots for turn in turns], slot_values)
+        if field.name == "slots"
+        else pa.array(list(map(attrgetter(field.name), turns)), field.type)
+        for field in _TURN
+    ]
+    return pa.StructArray.from_arrays(columns, fields=list(_TURN))
 
 
 def dialogues_to_arrow(dialogues: Sequence[Dialogue]) -> pa.Table:
     """The dialogues as one Arrow table with the schema of the dialogue table."""
     turns = _turn_array([turn for dialogue in dialogues for turn in dialogue.turns])
     columns = [
-        pa.array([dialogue.dialogue_id for dialogue in dialogues], pa.string()),
-        pa.array([dialogue.source for dialogue in dialogues], pa.string()),
-        _list_array([dialogue.turns for dialogue in dialogues], turns),
-        pa.array([dialogue.domains for dialogue in dialogues], pa.list_(pa.string())),
-        pa.array([dialogue.language for dialogue in dialogues], pa.string()),
-        pa.array([dialogue.labels for dialogue in dialogues], pa.list_(pa.string())),
+        _list_array([dialogue.turns for dialogue in dialogues], turns)
+        if field.name == "turns"
+        else pa.array(list(map(attrgetter(field.name), dialogues)), field.type)
+        for field in ARROW_SCHEMA
     ]
     return pa.Table.from_arrays(columns, schema=ARROW_SCHEMA)
 
@@ -228,9 +221,7 @@ def dialogues_to_arrow(dialogues: Sequence[Dialogue]) -> pa.Table:
 def dialogues_from_arrow(table: pa.Table) -> Iterator[Dialogue]:
     """Yield the rows of a dialogue table as objects; for small tables, tests and debugging."""
     for row in table.to_pylist():
-        turns = row["turns"]
-        row["turns"] = [
-            Turn(**{**turn, "slots": None if turn["slots"] is None else [Slot(**slot) for slot in turn["slots"]]})
-            for turn in turns
-        ]
-        yield Dialogue(**row)
+        turns = [Turn(**turn) for turn in row.pop("turns")]
+        for turn in turns:
+            turn.slots = None if turn.slots is None else [Slot(**slot) for slot in turn.slots]  # type: ignore[arg-type]
+        yield Dialogue(**row, turns=turns)

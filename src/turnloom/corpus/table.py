@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import platform
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -12,12 +15,21 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import turnloom
 from turnloom.corpus.engine import daft, frugally
-from turnloom.corpus.fingerprint import content_hash, with_row_keys
+from turnloom.corpus.hashing import content_hash, with_row_keys
 from turnloom.corpus.schema import ARROW_SCHEMA, SCHEMA_VERSION
 from turnloom.errors import TurnloomError
 from turnloom.files import WholeFolder
 
-__all__ = ["Manifest", "TableWriter", "count_by_source", "engine_versions", "read_manifest", "read_table"]
+__all__ = [
+    "Manifest",
+    "TableWriter",
+    "Workspace",
+    "count_by_source",
+    "engine_versions",
+    "read_manifest",
+    "read_table",
+    "remove_workspace",
+]
 
 MANIFEST = "manifest.json"
 WORK = ".work"
@@ -26,9 +38,8 @@ WORK = ".work"
 
 def engine_versions() -> dict[str, str]:
     """The versions of Turnloom, Python and the data engine."""
-    packages = ("daft", "pyarrow")
-    found = {package: metadata.version(package) for package in packages}
-    return {"turnloom": turnloom.__version__, "python": platform.python_version(), **found}
+    engine = {package: metadata.version(package) for package in ("daft", "pyarrow")}
+    return {"turnloom": turnloom.__version__, "python": platform.python_version(), **engine}
 
 
 class Manifest(BaseModel):
@@ -73,10 +84,9 @@ def read_manifest(folder: str | Path) -> Manifest:
         manifest = Manifest.model_validate_json(path.read_text(encoding="utf-8"))
     except ValidationError as error:
         problem = error.errors()[0]
-        place = ".".join(str(part) for part in problem["loc"]) or "its content"
-        raise TurnloomError(
-            f"{path} is not a table's manifest ({place}: {problem['msg']})", "make the table again"
-        ) from error
+        field = ".".join(str(name) for name in problem["loc"]) or "its content"
+        reason = f"{path} is not a table's manifest ({field}: {problem['msg']})"
+        raise TurnloomError(reason, "make the table again") from error
     if manifest.schema_version != SCHEMA_VERSION:
         raise TurnloomError(
             f"{folder} has schema version {manifest.schema_version}, this Turnloom reads {SCHEMA_VERSION}",
@@ -99,9 +109,8 @@ def count_by_source(table: Any) -> dict[str, dict[str, int]]:
     """Dialogues and turns of each source."""
     col = daft().col
     sizes = table.select(col("source"), col("turns").length().alias("turns"))
-    sums = sizes.groupby("source").agg(col("turns").count().alias("dialogues"), col("turns").sum())
-    rows = sums.sort("source").to_pylist()
-    return {row["source"]: {"dialogues": row["dialogues"], "turns": row["turns"]} for row in rows}
+    totals = sizes.groupby("source").agg(col("turns").count().alias("dialogues"), col("turns").sum())
+    return {row.pop("source"): row for row in totals.sort("source").to_pylist()}
 
 
 class TableWriter:
@@ -155,3 +164,44 @@ class TableWriter:
         (self.new / MANIFEST).write_text(json.dumps(manifest.model_dump(), indent=2) + "\n", encoding="utf-8")
         self._whole.commit()
         return manifest
+
+
+class Workspace:
+    """A folder of intermediate results, all of one job.
+
+    Args:
+        folder: Where; what another job left there is removed.
+        job: What identifies the job: its inputs and options.
+    """
+
+    def __init__(self, folder: Path, job: str) -> None:
+        self.folder = folder
+        mark = folder / "job"
+        if not mark.exists() or mark.read_text() != job:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            mark.write_text(job)
+
+    def step(self, name: str, build: Callable[[Path], object]) -> Path:
+        """The result of a step: as it was left if it was finished, else built from scratch.
+
+        A step counts as finished when its mark is written, which is the last thing that happens.
+        """
+        result, mark = self.folder / name, self.folder / f"{name}.done"
+        if not mark.exists():
+            shutil.rmtree(result, ignore_errors=True)
+            result.mkdir()
+            build(result)
+            mark.touch()
+        return result
+
+    def remove(self) -> None:
+        """Remove all intermediate results."""
+        remove_workspace(self.folder)
+
+
+def remove_workspace(folder: Path) -> None:
+    """Remove a workspace, and the folder of workspaces if it was the last."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):  # Others are still there, or none was.
+        folder.parent.rmdir()

@@ -6,19 +6,21 @@ import importlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from turnloom.corpus.engine import batch_function, daft
-from turnloom.corpus.logfile import open_raw, unpacked
-from turnloom.corpus.schema import Dialogue, Slot, Turn, check_dialogue
-from turnloom.corpus.turn_arrays import join_turns, split_turns, turns_dtype, with_field
+from turnloom.corpus.catalog import get_dataset, load_catalog
+from turnloom.corpus.engine import daft
+from turnloom.corpus.readers.logfile import open_raw, stem, unpacked
+from turnloom.corpus.schema import Dialogue, Slot, Turn, check_dialogue, dialogues_to_arrow
+from turnloom.corpus.table import Manifest, TableWriter, count_by_source, read_table
+from turnloom.corpus.turn_arrays import Offsets, map_turns, with_field
 from turnloom.errors import TurnloomError
 
-__all__ = ["Tagged", "Tagger", "load_tagger", "read_bio", "read_utterances", "spacy_tagger", "with_slots"]
+__all__ = ["Tagged", "Tagger", "load_tagger", "read_bio", "read_utterances", "slot_table", "spacy_tagger", "with_slots"]
 
 Slots = Sequence[tuple[str, int, int]]
 """The name, first character and the one after the last of each slot."""
@@ -72,6 +74,10 @@ def read_bio(text: str, tags: Sequence[str]) -> Tagged:
     return Tagged(text, tuple(slots))
 
 
+def _slots(tagged: Tagged) -> list[Slot]:
+    return [Slot(name, tagged.text[start:end], start, end) for name, start, end in tagged.slots]
+
+
 def read_utterances(path: Path, source: str) -> Iterator[Dialogue]:
     """Single utterances as dialogues of one turn: JSON Lines with `text`, perhaps `slots` (a tag a word) and `label`.
 
@@ -84,15 +90,14 @@ def read_utterances(path: Path, source: str) -> Iterator[Dialogue]:
                 row = json.loads(line)
                 tags = row.get("slots")
                 tagged = Tagged(row["text"]) if tags is None else read_bio(row["text"], tags)
-                slots = [Slot(name, tagged.text[start:end], start, end) for name, start, end in tagged.slots]
-                label = row.get("label")
-                turn = Turn("user", tagged.text, slots=slots or None, intent=label if isinstance(label, str) else None)
-                found = check_dialogue(Dialogue(f"{source}-{number}", source, [turn]))
+                intent = row["label"] if isinstance(row.get("label"), str) else None
+                turn = Turn("user", tagged.text, slots=_slots(tagged) or None, intent=intent)
+                dialogue = check_dialogue(Dialogue(f"{source}-{number}", source, [turn]))
             except (ValueError, KeyError, TypeError, AttributeError, TurnloomError) as error:
                 reason = error.problem if isinstance(error, TurnloomError) else f"no utterance ({error!r})"
                 fix = "each line is a JSON object with 'text' and perhaps 'slots', a tag for each word"
                 raise TurnloomError(f"{path}, line {number}: {reason}", fix) from error
-            yield found
+            yield dialogue
 
 
 def spacy_tagger(pipeline: str) -> Tagger:
@@ -111,12 +116,12 @@ def spacy_tagger(pipeline: str) -> Tagger:
         with warnings.catch_warnings():
             # A pipeline of another minor version says so each time; tags are found all the same.
             warnings.filterwarnings("ignore", message=r".*\[W095\]")
-            found = spacy.load(pipeline, exclude=["parser", "lemmatizer", "attribute_ruler", "tagger"])
+            loaded = spacy.load(pipeline, exclude=["parser", "lemmatizer", "attribute_ruler", "tagger"])
     except OSError as error:
         raise TurnloomError(f"{pipeline} is no spaCy pipeline", "name its folder or an installed one") from error
 
     def tag(texts: Sequence[str]) -> Iterator[Slots]:
-        for document in found.pipe(texts):
+        for document in loaded.pipe(texts):
             yield [(entity.label_.lower(), entity.start_char, entity.end_char) for entity in document.ents]
 
     return tag
@@ -139,17 +144,59 @@ def load_tagger(name: str) -> Tagger:
 def with_slots(table: Any, tagger: Tagger) -> Any:
     """A dialogue table (a Daft DataFrame) whose turns without slots have those that a tagger finds."""
 
-    @batch_function(turns_dtype())
-    def tagged(turns: pa.Array) -> pa.Array:
-        offsets, flat = split_turns(turns)
+    def tagged(offsets: Offsets, flat: pa.StructArray) -> tuple[Offsets, pa.StructArray]:
         rows, texts = flat.field("slots").to_pylist(), flat.field("text").to_pylist()
-        places = [place for place, slots in enumerate(rows) if not slots]
-        for place, slots in zip(places, tagger([texts[place] for place in places]), strict=True):
-            found = Tagged.of(texts[place], slots)
-            rows[place] = [
-                {"name": name, "value": found.text[start:end], "start": start, "end": end}
-                for name, start, end in found.slots
-            ] or None
-        return join_turns(offsets, with_field(flat, "slots", pa.array(rows, flat.field("slots").type)))
+        untagged = [index for index, slots in enumerate(rows) if not slots]
+        for index, slots in zip(untagged, tagger([texts[index] for index in untagged]), strict=True):
+            rows[index] = [asdict(slot) for slot in _slots(Tagged.of(texts[index], slots))] or None
+        return offsets, with_field(flat, "slots", pa.array(rows, flat.field("slots").type))
 
-    return table.with_column("turns", tagged(daft().col("turns")))
+    return map_turns(table, tagged)
+
+
+def slot_table(
+    inputs: Sequence[str],
+    out: Path,
+    *,
+    tagger: Tagger | None = None,
+    split: str = "train",
+    command: str = "",
+    overwrite: bool = False,
+) -> Manifest:
+    """Write a table of utterances and their slots.
+
+    Args:
+        inputs: Folders of dialogue tables, JSON Lines of utterances with a tag for each word, or names of public sets.
+        out: The new table's folder.
+        tagger: Finds slots in turns that have none; without it they stay as they are.
+        split: Of public sets.
+        command: What to name in the manifest as the table's origin.
+        overwrite: Replace a table that is there.
+
+    Raises:
+        TurnloomError: If an input is neither of them, or the folder holds something else.
+    """
+    table, *others = [_read(name, split) for name in inputs]
+    for other in others:
+        table = table.concat(other)
+    if tagger is not None:
+        table = with_slots(table, tagger)
+    writer = TableWriter(out, overwrite=overwrite)
+    writer.write(table)
+    return writer.finish(command, {"sources": count_by_source(writer.staged())})
+
+
+def _read(name: str, split: str) -> Any:
+    """A table, or utterances as one; sets of them are small, what is large comes as a table."""
+    path = Path(name)
+    if path.is_dir():
+        return read_table(path)
+    if path.is_file():
+        files = {stem(name): path}
+    elif name in load_catalog():
+        known = get_dataset(name)
+        files = {f"{name}-{file}": known.path(file) for file in known.split_files(split)}
+    else:
+        raise TurnloomError(f"{name} is no folder, file or public set", "'turnloom data list' shows the sets")
+    utterances = [utterance for source, file in files.items() for utterance in read_utterances(file, source)]
+    return daft().from_arrow(dialogues_to_arrow(utterances))

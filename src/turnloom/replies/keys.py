@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from turnloom.corpus.frequency import response_keys
-from turnloom.corpus.texts import normalise_texts
+from turnloom.corpus.cleaning.frequencies import response_keys
+from turnloom.corpus.cleaning.normalise import normalise_texts
 
 __all__ = ["KeyRanges", "Keys", "key_check", "reply_keys"]
 

@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, Field
 
+from turnloom.corpus.cleaning.normalise import word_counts
 from turnloom.corpus.engine import batch_function, daft, frugally
-from turnloom.corpus.fingerprint import dialogue_hashes, mix
+from turnloom.corpus.hashing import dialogue_hashes, mix
 from turnloom.corpus.table import read_table
-from turnloom.corpus.texts import word_counts
 from turnloom.replies.keys import KeyRanges, reply_keys
 from turnloom.views.context_response import SYSTEM_SPEAKERS, ContextResponse
 from turnloom.views.rows import DIALOGUES_AT_A_TIME, turn_runs

@@ -17,8 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from turnloom.corpus.stages import Workspace
-from turnloom.corpus.table import read_manifest
+from turnloom.corpus.table import Workspace, read_manifest
 from turnloom.errors import TurnloomError
 from turnloom.replies.finish import finished_version
 from turnloom.replies.grouping import group_occurrences

@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow.parquet as pq
 
 import turnloom
+from turnloom.corpus.cleaning.frequencies import repeated_responses, response_frequencies
 from turnloom.corpus.engine import daft, frugally
-from turnloom.corpus.frequency import repeated_responses, response_frequencies
-from turnloom.corpus.logfile import stem
+from turnloom.corpus.readers.logfile import stem
 from turnloom.corpus.table import MANIFEST, read_manifest, read_table
 from turnloom.errors import TurnloomError
 from turnloom.files import WholeFolder

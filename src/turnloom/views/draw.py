@@ -7,7 +7,7 @@ import hashlib
 import numpy as np
 import numpy.typing as npt
 
-from turnloom.corpus.fingerprint import mix
+from turnloom.corpus.hashing import mix
 
 __all__ = ["buckets_of", "copies", "seeded"]
 

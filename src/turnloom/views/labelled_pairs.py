@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
 
-from turnloom.corpus.fingerprint import hash_strings
-from turnloom.corpus.frequency import response_keys
-from turnloom.corpus.logfile import MAX_RECORD_BYTES, open_raw, stem, unpacked
+from turnloom.corpus.cleaning.frequencies import response_keys
+from turnloom.corpus.hashing import hash_strings
+from turnloom.corpus.readers.logfile import MAX_RECORD_BYTES, open_raw, stem, unpacked
 from turnloom.errors import TurnloomError
 from turnloom.views.draw import seeded
 from turnloom.views.view import View

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from turnloom.corpus.cleaning.frequencies import response_keys
 from turnloom.corpus.engine import batch_function, daft
-from turnloom.corpus.fingerprint import hash_strings
-from turnloom.corpus.frequency import response_keys
+from turnloom.corpus.hashing import hash_strings
 from turnloom.views.draw import Keys, buckets_of, copies, seeded
 from turnloom.views.spans import Dialogues, DialogueView, Indices, Spans
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
 
+from turnloom.corpus.cleaning.normalise import fold_texts
 from turnloom.corpus.engine import batch_function, daft
-from turnloom.corpus.fingerprint import hash_strings
-from turnloom.corpus.texts import fold_texts
+from turnloom.corpus.hashing import hash_strings
 from turnloom.views.draw import seeded
 from turnloom.views.spans import Dialogues
 from turnloom.views.view import View

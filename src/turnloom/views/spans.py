@@ -14,8 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from turnloom.corpus.fingerprint import dialogue_hashes
-from turnloom.corpus.texts import word_counts
+from turnloom.corpus.cleaning.normalise import word_counts
+from turnloom.corpus.hashing import dialogue_hashes
 from turnloom.corpus.turn_arrays import split_turns
 from turnloom.views.draw import seeded
 from turnloom.views.view import View

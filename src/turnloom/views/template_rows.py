@@ -12,7 +12,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from turnloom.corpus.engine import batch_function, daft
-from turnloom.corpus.fingerprint import hash_strings
+from turnloom.corpus.hashing import hash_strings
 from turnloom.corpus.tagging import Tagged
 from turnloom.corpus.turn_arrays import split_turns
 from turnloom.errors import TurnloomError

@@ -1,13 +1,26 @@
-"""Readers: one file a format, each turning a chat log into dialogues and reasons for what it left out."""
+"""Readers: one file per format, each turning a chat log into dialogues and reasons for what it left out."""
 
 from __future__ import annotations
 
 from turnloom.corpus.readers import delimited, messages, multiwoz, parquet, sgd, taskmaster, transcript, turns
 from turnloom.corpus.readers.base import Head, JsonReader, Reader, ReadOptions
+from turnloom.corpus.readers.logfile import ByteStream, Parsed, Rejection, read_lines
 from turnloom.errors import TurnloomError
 from turnloom.plugins import find_plugin, plugin_names
 
-__all__ = ["READERS", "Head", "JsonReader", "ReadOptions", "Reader", "find_reader", "reader_names"]
+__all__ = [
+    "READERS",
+    "ByteStream",
+    "Head",
+    "JsonReader",
+    "Parsed",
+    "ReadOptions",
+    "Reader",
+    "Rejection",
+    "find_reader",
+    "read_lines",
+    "reader_names",
+]
 
 GROUP = "turnloom.readers"
 

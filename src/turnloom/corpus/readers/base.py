@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from turnloom.corpus.encoding import UTF_8
-from turnloom.corpus.json_container import Container, JsonRecord, find_container, json_records
-from turnloom.corpus.logfile import ByteStream, Parsed, Rejection, shorten
+from turnloom.corpus.readers.encoding import UTF_8
+from turnloom.corpus.readers.json_records import Container, JsonRecord, find_container, json_records
+from turnloom.corpus.readers.logfile import ByteStream, Parsed, Rejection, shorten
+from turnloom.corpus.readers.times import TimeReader
 from turnloom.corpus.schema import BadDialogueError, Dialogue, check_dialogue
-from turnloom.corpus.times import TimeReader
 
 __all__ = [
     "Head",
@@ -23,9 +22,7 @@ __all__ = [
     "identifier",
     "list_of",
     "strings",
-    "turn_number",
     "value_of",
-    "without_empty_turns",
 ]
 
 
@@ -88,24 +85,19 @@ class Reader(Protocol):
     @property
     def name(self) -> str:
         """What ``--format`` calls it."""
-        ...
 
     @property
     def title(self) -> str:
         """What a person calls it."""
-        ...
 
     def recognise(self, head: Head) -> str | None:
         """Why this file looks like this format, in a few words; None if it does not."""
-        ...
 
     def check(self, head: Head, options: ReadOptions) -> None:
         """Raise TurnloomError if what the user said does not fit the file; called once, before anything is read."""
-        ...
 
     def read(self, stream: ByteStream, path: str, options: ReadOptions) -> Iterator[Parsed | Rejection]:
         """Yield the file's dialogues and, for what is no dialogue, why."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -116,25 +108,30 @@ class JsonReader:
         name: What ``--format`` calls it.
         title: What a person calls it.
         start: What the start of a record looks like, to go on after a broken one.
-        recognise_record: Why a record looks like this format, or None.
-        parse: The record as a dialogue; raises BadDialogueError.
+        signs: By which lists its records are recognised: a list's name and fields of its entries, and how to say so.
+        parse: The record as a dialogue, whose turns without text will be dropped; raises BadDialogueError.
     """
 
     name: str
     title: str
     start: re.Pattern[str]
-    recognise_record: Callable[[JsonRecord], str | None]
-    parse: Callable[[JsonRecord, ReadOptions], Parsed]
+    signs: Mapping[tuple[str, ...], str]
+    parse: Callable[[JsonRecord, ReadOptions], Dialogue]
 
     def recognise(self, head: Head) -> str | None:
         """Why the file's first record looks like this format."""
         record = head.first_record()
         if record is None or not isinstance(record.value, dict):
             return None
-        return self.recognise_record(record)
+        for (name, *fields), why in self.signs.items():
+            entries = record.value.get(name)
+            first = entries[0] if isinstance(entries, list) and entries else None
+            if isinstance(first, dict) and set(fields) <= set(first):
+                return why
+        return None
 
     def check(self, head: Head, options: ReadOptions) -> None:
-        """A JSON record names its own fields: there is nothing to say wrongly."""
+        """A JSON record names its own fields: there is nothing to check."""
 
     def read(self, stream: ByteStream, path: str, options: ReadOptions) -> Iterator[Parsed | Rejection]:  # noqa: ARG002
         """Yield the file's dialogues, one a JSON record."""
@@ -142,15 +139,16 @@ class JsonReader:
             yield record if isinstance(record, Rejection) else self.parsed(record, options)
 
     def parsed(self, record: JsonRecord, options: ReadOptions) -> Parsed | Rejection:
-        """The record as a dialogue, or why it is none."""
+        """The record as a dialogue without empty turns, or why it is none."""
         try:
             if not isinstance(record.value, dict):
                 raise BadDialogueError(f"a record is {type(record.value).__name__}, not an object", record.value)
-            parsed = self.parse(record, options)
-            check_dialogue(parsed.dialogue)
+            dialogue = self.parse(record, options)
+            said = [turn for turn in dialogue.turns if not isinstance(turn.text, str) or turn.text.strip()]
+            dropped, dialogue.turns = len(dialogue.turns) - len(said), said
+            return Parsed(check_dialogue(dialogue), dropped_turns=dropped)
         except BadDialogueError as error:
             return Rejection(record.line, error.reason, shorten(error.piece or repr(record.value)))
-        return parsed
 
 
 def value_of(record: Any, key: str, kind: type, what: str) -> Any:
@@ -193,16 +191,3 @@ def strings(value: Any, what: str) -> list[str] | None:
         if not isinstance(entry, (str, int)):
             raise BadDialogueError(f"an entry of {what} is {type(entry).__name__}, not text", entry)
     return [str(entry) for entry in entries]
-
-
-def turn_number(time: dt.datetime) -> int:
-    """Microseconds since 1970, exact, to sort turns by."""
-    return (time - dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)) // dt.timedelta(microseconds=1)
-
-
-def without_empty_turns(dialogue: Dialogue, dropped: int = 0) -> Parsed:
-    """The dialogue less its turns without text, which are counted."""
-    kept = [turn for turn in dialogue.turns if not isinstance(turn.text, str) or turn.text.strip()]
-    dropped += len(dialogue.turns) - len(kept)
-    dialogue.turns = kept
-    return Parsed(dialogue, dropped_turns=dropped)

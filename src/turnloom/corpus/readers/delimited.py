@@ -6,8 +6,8 @@ import csv
 from collections import deque
 from collections.abc import Iterator
 
-from turnloom.corpus.logfile import ByteStream, Line, Parsed, Rejection, read_lines, shorten
 from turnloom.corpus.readers.base import Head, ReadOptions
+from turnloom.corpus.readers.logfile import ByteStream, Line, Parsed, Rejection, read_lines, shorten
 from turnloom.corpus.readers.rows import FIELDS, Row, find_columns, group_rows
 from turnloom.errors import TurnloomError
 

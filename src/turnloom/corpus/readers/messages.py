@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from turnloom.corpus.json_container import JsonRecord
-from turnloom.corpus.logfile import Parsed
-from turnloom.corpus.readers.base import JsonReader, ReadOptions, identifier, strings, without_empty_turns
+from turnloom.corpus.readers.base import JsonReader, ReadOptions, identifier, strings
+from turnloom.corpus.readers.json_records import JsonRecord
 from turnloom.corpus.schema import BadDialogueError, Dialogue, Turn
 
 __all__ = ["READER"]
@@ -29,51 +28,44 @@ def _text(content: Any) -> str:
     raise BadDialogueError(f"a message's content is {type(content).__name__}, not text", content)
 
 
-def _turn(message: Any, options: ReadOptions) -> Turn | None:
+def _turn(message: Any, options: ReadOptions) -> Turn:
     if not isinstance(message, dict):
         raise BadDialogueError(f"a message is {type(message).__name__}, not an object", message)
     role = message.get("role", message.get("from"))
     if not isinstance(role, str):
         raise BadDialogueError("a message has no 'role' (or 'from')", message)
     if role in _NOT_SAID:
-        return None
+        return Turn(role, "")
     if "content" not in message and "value" not in message and "tool_calls" not in message:
         raise BadDialogueError("a message has no 'content' (or 'value')", message)
     time = options.times.read(message.get("timestamp", message.get("time")))
     return Turn(_SHAREGPT_ROLES.get(role, role), _text(message.get("content", message.get("value"))), time=time)
 
 
-def parse(record: JsonRecord, options: ReadOptions) -> Parsed:
+def parse(record: JsonRecord, options: ReadOptions) -> Dialogue:
     """The record as a dialogue."""
     value = record.value
     messages = value.get("messages", value.get("conversations"))
     if not isinstance(messages, list):
         raise BadDialogueError("a record has no list of 'messages' (or 'conversations')", value)
-    turns = [_turn(message, options) for message in messages]
-    said = [turn for turn in turns if turn is not None]
     name = next((value[key] for key in ("id", "conversation_id", "dialogue_id") if value.get(key) is not None), None)
-    dialogue = Dialogue(
+    return Dialogue(
         dialogue_id=identifier(name, record, options),
         source=options.source,
-        turns=said,
+        turns=[_turn(message, options) for message in messages],
         language=value["language"] if isinstance(value.get("language"), str) else options.language,
         labels=strings(value.get("labels"), "labels"),
     )
-    return without_empty_turns(dialogue, dropped=len(turns) - len(said))
-
-
-def _recognise(record: JsonRecord) -> str | None:
-    for key, role in (("messages", "role"), ("conversations", "from"), ("conversations", "role")):
-        messages = record.value.get(key)
-        if isinstance(messages, list) and messages and isinstance(messages[0], dict) and role in messages[0]:
-            return f"its records have {key!r} with {role!r}"
-    return None
 
 
 READER = JsonReader(
     name="messages",
     title="chat messages JSON (role and content, or ShareGPT)",
     start=re.compile(r'\{\s*"(?:id|conversation_id|messages|conversations)"\s*:'),
-    recognise_record=_recognise,
+    signs={
+        ("messages", "role"): "its records have 'messages' with 'role'",
+        ("conversations", "from"): "its records have 'conversations' with 'from'",
+        ("conversations", "role"): "its records have 'conversations' with 'role'",
+    },
     parse=parse,
 )

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from turnloom.corpus.json_container import JsonRecord
-from turnloom.corpus.logfile import Parsed
-from turnloom.corpus.readers.base import JsonReader, ReadOptions, identifier, list_of, value_of, without_empty_turns
+from turnloom.corpus.readers.base import JsonReader, ReadOptions, identifier, list_of, value_of
+from turnloom.corpus.readers.json_records import JsonRecord
 from turnloom.corpus.schema import BadDialogueError, Dialogue, Slot, Turn
 
 __all__ = ["READER"]
@@ -55,32 +54,23 @@ def _domains(goal: Any) -> list[str] | None:
     return [name for name, value in goal.items() if value and name not in _NOT_DOMAINS] or None
 
 
-def parse(record: JsonRecord, options: ReadOptions) -> Parsed:
+def parse(record: JsonRecord, options: ReadOptions) -> Dialogue:
     """The record as a dialogue: turns alternate, the user first."""
     log = value_of(record.value, "log", list, "a dialogue")
     name = record.key.removesuffix(".json") if record.key else record.value.get("dialogue_id")
-    return without_empty_turns(
-        Dialogue(
-            dialogue_id=identifier(name, record, options),
-            source=options.source,
-            turns=[_turn(turn, position) for position, turn in enumerate(log)],
-            domains=_domains(record.value.get("goal")),
-            language=options.language,
-        )
+    return Dialogue(
+        dialogue_id=identifier(name, record, options),
+        source=options.source,
+        turns=[_turn(turn, position) for position, turn in enumerate(log)],
+        domains=_domains(record.value.get("goal")),
+        language=options.language,
     )
-
-
-def _recognise(record: JsonRecord) -> str | None:
-    log = record.value.get("log")
-    if isinstance(log, list) and log and isinstance(log[0], dict) and "text" in log[0]:
-        return "its dialogues have a 'log' of turns with 'text'"
-    return None
 
 
 READER = JsonReader(
     name="multiwoz",
     title="MultiWOZ 2.0 and 2.1 (data.json)",
     start=re.compile(r'"[^"\n]{1,100}"\s*:\s*\{\s*"(?:goal|log)"'),
-    recognise_record=_recognise,
+    signs={("log", "text"): "its dialogues have a 'log' of turns with 'text'"},
     parse=parse,
 )

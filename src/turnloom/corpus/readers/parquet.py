@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
-from typing import IO, Any, cast
+from typing import Any
 
-from turnloom.corpus.json_container import JsonRecord
-from turnloom.corpus.logfile import ByteStream, Parsed, Rejection, open_raw
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from turnloom.corpus.readers import messages, turns
 from turnloom.corpus.readers.base import Head, ReadOptions
+from turnloom.corpus.readers.json_records import JsonRecord
+from turnloom.corpus.readers.logfile import ByteStream, Parsed, Rejection, open_raw
 from turnloom.corpus.readers.rows import Row, find_columns, group_rows
 
 __all__ = ["READER"]
@@ -43,46 +47,31 @@ class ParquetReader:
 
     def _columns(self, head: Head) -> list[str]:
         """The names of the columns; none if the file is broken, which `read` will say."""
-        import pyarrow as pa
-
         try:
             with open_raw(head.path) as raw:
-                names: list[str] = self._open(raw).schema_arrow.names
+                names: list[str] = pq.ParquetFile(raw).schema_arrow.names
         except (pa.ArrowException, OSError):
             return []
         return names
 
     def read(self, stream: ByteStream, path: str, options: ReadOptions) -> Iterator[Parsed | Rejection]:
         """Yield the table's dialogues."""
-        import pyarrow as pa
-
         try:
-            file = self._open(cast("IO[bytes]", stream))
+            file = pq.ParquetFile(stream)
             names = file.schema_arrow.names
             nested = _nested(names)
             if nested:
-                yield from self._conversations(file, nested, options)
+                for row in self._rows(file):
+                    yield _NESTED[nested].parsed(JsonRecord(row.line, row.values), options)
             else:
                 yield from group_rows(self._rows(file), find_columns(names, options.mapping, path), options)
         except pa.ArrowException as error:
             yield Rejection(0, f"the Parquet file is broken: {error}")
 
-    def _open(self, stream: IO[bytes]) -> Any:
-        import pyarrow.parquet as pq
-
-        return pq.ParquetFile(stream)
-
     def _rows(self, file: Any) -> Iterator[Row]:
-        number = 0
-        for batch in file.iter_batches(ROWS_AT_A_TIME):
-            for values in batch.to_pylist():
-                number += 1
-                yield Row(number, values)
-
-    def _conversations(self, file: Any, column: str, options: ReadOptions) -> Iterator[Parsed | Rejection]:
-        reader = _NESTED[column]
-        for row in self._rows(file):
-            yield reader.parsed(JsonRecord(row.line, row.values), options)
+        rows = itertools.chain.from_iterable(batch.to_pylist() for batch in file.iter_batches(ROWS_AT_A_TIME))
+        for number, values in enumerate(rows, 1):
+            yield Row(number, values)
 
 
 READER = ParquetReader()

@@ -6,14 +6,15 @@ dialogue whose rows are scattered comes out in pieces, each with what its turns 
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
-from turnloom.corpus.logfile import Parsed, Rejection, shorten
-from turnloom.corpus.readers.base import ReadOptions, turn_number
-from turnloom.corpus.schema import BadDialogueError, Dialogue, Turn, check_dialogue
-from turnloom.corpus.times import DateOrder, TimeReader
+from turnloom.corpus.readers.base import ReadOptions
+from turnloom.corpus.readers.logfile import Parsed, Rejection, shorten
+from turnloom.corpus.readers.times import DateOrder, TimeReader
+from turnloom.corpus.schema import BadDialogueError, Dialogue, Turn, check_string, check_turn
 from turnloom.errors import TurnloomError
 
 __all__ = ["FIELDS", "NO_ORDER", "Row", "find_columns", "group_rows", "read_mapping"]
@@ -37,6 +38,7 @@ NO_TIME = "none"
 NO_ORDER = -(2**63)
 """The order of a turn without a time: it goes with the turn on the line before it."""
 
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
 MAX_RUN = 10_000
 """Rows of one dialogue that are held at a time; a longer dialogue comes out in pieces."""
 
@@ -98,23 +100,6 @@ def find_columns(names: list[str], mapping: dict[str, str], path: str) -> dict[s
     return columns
 
 
-@dataclass(slots=True)
-class _Run:
-    """Rows of one dialogue that stand together."""
-
-    dialogue_id: str
-    turns: list[Turn]
-    order: list[int]
-    lines: list[int]
-    language: str | None = None
-    records: int = 0
-    dropped: int = 0
-
-    def parsed(self, options: ReadOptions) -> Parsed:
-        dialogue = Dialogue(self.dialogue_id, options.source, self.turns, language=self.language or options.language)
-        return Parsed(dialogue, self.records, self.dropped, self.order, self.lines)
-
-
 def _cell(row: Row, column: str | None) -> str:
     value = row.values.get(column) if column else None
     if value is None:
@@ -134,7 +119,7 @@ def _order(row: Row, columns: dict[str, str], turn: Turn) -> int:
                 f"column {columns['turn']!r} is not a number", _cell(row, columns["turn"])
             ) from error
     if "time" in columns:
-        return turn_number(turn.time) if turn.time else NO_ORDER
+        return (turn.time - _EPOCH) // dt.timedelta(microseconds=1) if turn.time else NO_ORDER
     return row.line
 
 
@@ -150,9 +135,11 @@ def _turn(row: Row, columns: dict[str, str], options: ReadOptions) -> tuple[str,
     if not -(2**63) <= order < 2**63:
         raise BadDialogueError("a turn's number does not fit into 64 bits", str(order))
     language = _cell(row, columns.get("language")) or None
-    # An empty cell is an attachment or a join event: counted and left out below.
-    shown = turn if turn.text.strip() else Turn("", "-")
-    check_dialogue(Dialogue(dialogue_id, "", [shown], language=language))
+    check_string(dialogue_id, "the dialogue's id")
+    if turn.text.strip():  # An empty cell is an attachment or a join event: counted and left out below.
+        check_turn(turn)
+    if language is not None:
+        check_string(language, "language")
     return dialogue_id, turn, order, language
 
 
@@ -160,7 +147,9 @@ def group_rows(
     rows: Iterator[Row | Rejection], columns: dict[str, str], options: ReadOptions
 ) -> Iterator[Parsed | Rejection]:
     """Yield dialogues from rows, and a Rejection for each row that is no turn."""
-    run: _Run | None = None
+    run: Parsed | None = None  # Rows of one dialogue that stand together.
+    orders: list[int] = []
+    lines: list[int] = []
     for row in rows:
         if isinstance(row, Rejection):
             yield row
@@ -170,17 +159,23 @@ def group_rows(
         except BadDialogueError as error:
             yield Rejection(row.line, error.reason, shorten(error.piece))
             continue
-        if run is not None and (run.dialogue_id != dialogue_id or run.records >= MAX_RUN):
-            yield run.parsed(options)
-            run = None
-        run = run or _Run(dialogue_id, [], [], [])
+        if run is None or run.dialogue.dialogue_id != dialogue_id or run.records >= MAX_RUN:
+            if run is not None:
+                yield _finished(run, options)
+            orders, lines = [], []
+            run = Parsed(Dialogue(dialogue_id, options.source, []), 0, 0, orders, lines)
         run.records += 1
-        run.language = run.language or language
+        run.dialogue.language = run.dialogue.language or language
         if turn.text.strip():
-            run.turns.append(turn)
-            run.order.append(order)
-            run.lines.append(row.line)
+            run.dialogue.turns.append(turn)
+            orders.append(order)
+            lines.append(row.line)
         else:
-            run.dropped += 1
+            run.dropped_turns += 1
     if run is not None:
-        yield run.parsed(options)
+        yield _finished(run, options)
+
+
+def _finished(run: Parsed, options: ReadOptions) -> Parsed:
+    run.dialogue.language = run.dialogue.language or options.language
+    return run

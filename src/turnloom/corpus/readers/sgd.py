@@ -5,17 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from turnloom.corpus.json_container import JsonRecord
-from turnloom.corpus.logfile import Parsed
-from turnloom.corpus.readers.base import (
-    JsonReader,
-    ReadOptions,
-    identifier,
-    list_of,
-    strings,
-    value_of,
-    without_empty_turns,
-)
+from turnloom.corpus.readers.base import JsonReader, ReadOptions, identifier, list_of, strings, value_of
+from turnloom.corpus.readers.json_records import JsonRecord
 from turnloom.corpus.schema import BadDialogueError, Dialogue, Slot, Turn
 
 __all__ = ["READER", "parse"]
@@ -68,31 +59,22 @@ def _turn(turn: Any) -> Turn:
     )
 
 
-def parse(record: JsonRecord, options: ReadOptions) -> Parsed:
+def parse(record: JsonRecord, options: ReadOptions) -> Dialogue:
     """The record as a dialogue."""
     value = record.value
-    return without_empty_turns(
-        Dialogue(
-            dialogue_id=identifier(value.get("dialogue_id"), record, options),
-            source=options.source,
-            turns=[_turn(turn) for turn in value_of(value, "turns", list, "a record")],
-            domains=strings(value.get("services"), "services"),
-            language=options.language,
-        )
+    return Dialogue(
+        dialogue_id=identifier(value.get("dialogue_id"), record, options),
+        source=options.source,
+        turns=[_turn(turn) for turn in value_of(value, "turns", list, "a record")],
+        domains=strings(value.get("services"), "services"),
+        language=options.language,
     )
-
-
-def _recognise(record: JsonRecord) -> str | None:
-    turns = record.value.get("turns")
-    if isinstance(turns, list) and turns and isinstance(turns[0], dict) and {"utterance", "frames"} <= set(turns[0]):
-        return "its dialogues have turns with 'utterance' and 'frames'"
-    return None
 
 
 READER = JsonReader(
     name="sgd",
     title="Schema-Guided Dialogue (also MultiWOZ 2.2)",
     start=re.compile(r'\{\s*"dialogue_id"\s*:'),
-    recognise_record=_recognise,
+    signs={("turns", "utterance", "frames"): "its dialogues have turns with 'utterance' and 'frames'"},
     parse=parse,
 )

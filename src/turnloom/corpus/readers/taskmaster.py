@@ -5,17 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from turnloom.corpus.json_container import JsonRecord
-from turnloom.corpus.logfile import Parsed
-from turnloom.corpus.readers.base import (
-    JsonReader,
-    ReadOptions,
-    identifier,
-    list_of,
-    strings,
-    value_of,
-    without_empty_turns,
-)
+from turnloom.corpus.readers.base import JsonReader, ReadOptions, identifier, list_of, strings, value_of
+from turnloom.corpus.readers.json_records import JsonRecord
 from turnloom.corpus.schema import BadDialogueError, Dialogue, Slot, Turn
 
 __all__ = ["READER"]
@@ -47,32 +38,23 @@ def _domain(value: dict[str, Any]) -> list[str] | None:
     return strings(value.get("vertical"), "vertical")
 
 
-def parse(record: JsonRecord, options: ReadOptions) -> Parsed:
+def parse(record: JsonRecord, options: ReadOptions) -> Dialogue:
     """The record as a dialogue."""
     value = record.value
     utterances = value_of(value, "utterances", list, "a record")
-    return without_empty_turns(
-        Dialogue(
-            dialogue_id=identifier(value.get("conversation_id"), record, options),
-            source=options.source,
-            turns=[_turn(utterance) for utterance in utterances],
-            domains=_domain(value),
-            language=options.language,
-        )
+    return Dialogue(
+        dialogue_id=identifier(value.get("conversation_id"), record, options),
+        source=options.source,
+        turns=[_turn(utterance) for utterance in utterances],
+        domains=_domain(value),
+        language=options.language,
     )
-
-
-def _recognise(record: JsonRecord) -> str | None:
-    utterances = record.value.get("utterances")
-    if isinstance(utterances, list) and utterances and isinstance(utterances[0], dict) and "text" in utterances[0]:
-        return "its records have 'utterances' with 'text'"
-    return None
 
 
 READER = JsonReader(
     name="taskmaster",
     title="Taskmaster 1 to 4",
     start=re.compile(r'\{\s*"conversation_id"\s*:'),
-    recognise_record=_recognise,
+    signs={("utterances", "text"): "its records have 'utterances' with 'text'"},
     parse=parse,
 )

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from turnloom.corpus.logfile import ByteStream, Line, Parsed, Rejection, read_lines, shorten
 from turnloom.corpus.readers.base import Head, ReadOptions
+from turnloom.corpus.readers.logfile import ByteStream, Line, Parsed, Rejection, read_lines, shorten
 from turnloom.corpus.schema import BadDialogueError, Dialogue, Turn, check_dialogue
 
 __all__ = ["READER"]

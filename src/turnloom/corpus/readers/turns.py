@@ -5,17 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from turnloom.corpus.json_container import JsonRecord
-from turnloom.corpus.logfile import Parsed
-from turnloom.corpus.readers.base import (
-    JsonReader,
-    ReadOptions,
-    identifier,
-    list_of,
-    strings,
-    value_of,
-    without_empty_turns,
-)
+from turnloom.corpus.readers.base import JsonReader, ReadOptions, identifier, list_of, strings, value_of
+from turnloom.corpus.readers.json_records import JsonRecord
 from turnloom.corpus.schema import BadDialogueError, Dialogue, Slot, Turn
 
 __all__ = ["READER"]
@@ -48,33 +39,24 @@ def _first(record: dict[str, Any], *keys: str) -> Any:
     return next((record[key] for key in keys if record.get(key) is not None), None)
 
 
-def parse(record: JsonRecord, options: ReadOptions) -> Parsed:
+def parse(record: JsonRecord, options: ReadOptions) -> Dialogue:
     """The record as a dialogue."""
     value = record.value
     turns = value_of(value, "turns", list, "a record")
-    return without_empty_turns(
-        Dialogue(
-            dialogue_id=identifier(_first(value, "dialogue_id", "id"), record, options),
-            source=options.source,
-            turns=[_turn(turn, options) for turn in turns],
-            domains=strings(_first(value, "domains", "services", "domain"), "domains"),
-            language=_first(value, "language") or options.language,
-            labels=strings(_first(value, "labels", "label"), "labels"),
-        )
+    return Dialogue(
+        dialogue_id=identifier(_first(value, "dialogue_id", "id"), record, options),
+        source=options.source,
+        turns=[_turn(turn, options) for turn in turns],
+        domains=strings(_first(value, "domains", "services", "domain"), "domains"),
+        language=_first(value, "language") or options.language,
+        labels=strings(_first(value, "labels", "label"), "labels"),
     )
-
-
-def _recognise(record: JsonRecord) -> str | None:
-    turns = record.value.get("turns")
-    if isinstance(turns, list) and turns and isinstance(turns[0], dict) and "text" in turns[0]:
-        return "its records have 'turns' with 'text'"
-    return None
 
 
 READER = JsonReader(
     name="turns",
     title="turns JSON (speaker and text)",
     start=re.compile(r'\{\s*"(?:id|dialogue_id|turns)"\s*:'),
-    recognise_record=_recognise,
+    signs={("turns", "text"): "its records have 'turns' with 'text'"},
     parse=parse,
 )

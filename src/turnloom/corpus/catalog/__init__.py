@@ -13,7 +13,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from turnloom.corpus.readers import ReadOptions
-from turnloom.corpus.source import LogFile
+from turnloom.corpus.readers.source import LogFile
 from turnloom.errors import TurnloomError
 
 __all__ = ["DataFile", "DataSet", "data_root", "get_dataset", "load_catalog", "training_dialogues"]
@@ -128,7 +128,7 @@ def data_root() -> Path:
 @cache
 def load_catalog() -> dict[str, DataSet]:
     """Every known set by name."""
-    text = resources.files("turnloom.corpus").joinpath("catalog.yaml").read_text(encoding="utf-8")
+    text = resources.files("turnloom.corpus.catalog").joinpath("catalog.yaml").read_text(encoding="utf-8")
     return {name: DataSet(name=name, **entry) for name, entry in yaml.safe_load(text).items()}
 
 

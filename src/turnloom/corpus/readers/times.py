@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 
-__all__ = ["DateOrder", "TimeReader", "numeric_date", "usual_order"]
+__all__ = ["DateOrder", "DateSurvey", "TimeReader", "usual_order"]
 
 DateOrder = Literal["day-first", "month-first"]
 
@@ -50,7 +51,7 @@ def _epoch(number: float) -> dt.datetime:
     return dt.datetime.fromtimestamp(number / parts, _UTC)
 
 
-def numeric_date(text: str) -> re.Match[str] | None:
+def _numeric_date(text: str) -> re.Match[str] | None:
     """A date in numbers with the year last: groups 1 and 3 are its day and its month, one way or the other."""
     triple = _TRIPLE.search(text)
     return triple if triple and len(triple[1]) <= 2 and len(triple[4]) in (2, 4) else None
@@ -61,7 +62,7 @@ def _iso_date(triple: re.Match[str], order: DateOrder | None) -> str:
     first, between, second, last = triple.groups()
     if len(first) == 4 and len(last) <= 2:
         return f"{first}-{int(second):02}-{int(last):02}"
-    if numeric_date(triple[0]) is None:
+    if _numeric_date(triple[0]) is None:
         raise ValueError(triple[0])
     year = int(last) if len(last) == 4 else int(last) + (2000 if int(last) < 70 else 1900)
     month, day = (first, second) if (order or usual_order(between)) == "month-first" else (second, first)
@@ -104,9 +105,8 @@ def _seconds(clock: re.Match[str]) -> float | None:
 
 
 def _parse(text: str, order: DateOrder | None) -> dt.datetime | None:
-    if (
-        text[4:5] == "-" and "." not in text[:19]
-    ):  # 10.30 is half past ten, which ISO 8601 takes for 10 hours and 0.3 s.
+    # 10.30 is half past ten, which ISO 8601 takes for 10 hours and 0.3 s.
+    if text[4:5] == "-" and "." not in text[:19]:
         try:
             return dt.datetime.fromisoformat(text.replace("Z", "+00:00"))
         except ValueError:
@@ -166,7 +166,7 @@ class TimeReader:
 
     def _read(self, value: Any) -> dt.datetime | None:
         if isinstance(value, str):
-            if self.order is None and value[4:5] != "-" and (date := numeric_date(value)) and date[1] != date[3]:
+            if self.order is None and value[4:5] != "-" and (date := _numeric_date(value)) and date[1] != date[3]:
                 self.assumed += 1
                 self.assumed_example = self.assumed_example or date[0]
             return _parse(value, self.order)
@@ -177,3 +177,62 @@ class TimeReader:
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             return _epoch(value)
         return None
+
+
+@dataclass
+class DateSurvey(TimeReader):
+    """Looks through the times of a file for what tells the day from the month; it reads none of them."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    """Dates by the order that they are in: `day-first`, `month-first`, `either` or, where it is all one, `same`."""
+    examples: dict[str, str] = field(default_factory=dict)
+    firsts: set[int] = field(default_factory=set)
+    seconds: set[int] = field(default_factory=set)
+
+    def read(self, value: Any) -> dt.datetime | None:
+        """Count what a date says about the order of its numbers."""
+        date = _numeric_date(value) if isinstance(value, str) else None
+        if date is None:
+            return None
+        first, second = int(date[1]), int(date[3])
+        if first > 12 or second > 12:
+            order = "day-first" if second <= 12 else "month-first" if first <= 12 else "neither"
+        else:
+            order = "same" if first == second else "either"
+        self.counts[order] += 1
+        self.examples.setdefault(order, date[0])
+        self.firsts.add(first)
+        self.seconds.add(second)
+        return None
+
+    @property
+    def decisive(self) -> int:
+        """How many dates can be read in one way only."""
+        return self.counts["day-first"] + self.counts["month-first"]
+
+    def add(self, other: DateSurvey) -> None:
+        """Take in what was counted in another file."""
+        self.counts += other.counts
+        self.examples = other.examples | self.examples
+        self.firsts |= other.firsts
+        self.seconds |= other.seconds
+
+    def result(self) -> tuple[DateOrder, str]:
+        """The order, and why it is assumed if no date tells."""
+        if self.decisive:
+            return "day-first" if self.counts["day-first"] > self.counts["month-first"] else "month-first", ""
+        # A log of a few days: its days change, its month does not.
+        if len(self.firsts) == 1 and len(self.seconds) > 2:
+            return "month-first", "assumed, because only the second number changes"
+        if len(self.seconds) == 1 and len(self.firsts) > 2:
+            return "day-first", "assumed, because only the first number changes"
+        return usual_order("".join(self.examples.values())), "assumed, because no date tells"
+
+    def describe(self, order: DateOrder, assumed: str) -> str:
+        """What to tell the user about the order of a file's dates."""
+        example = next((self.examples[name] for name in (order, "either") if name in self.examples), "")
+        read = TimeReader(order).read(example)
+        shown = f": {example} is {read.day} {read:%B %Y}" if read else ""
+        other = "month-first" if order == "day-first" else "day-first"
+        known = f" ({assumed}; if that is wrong, add --map dates={other})" if assumed else ""
+        return f"its dates are {order.replace('-', ' ')}{shown}{known}"

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import io
 import json
+import time
+import urllib.error
+import urllib.request
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -17,14 +22,13 @@ import yaml
 from pydantic import BaseModel, ConfigDict
 
 from turnloom.corpus.catalog import DataSet, data_root
-from turnloom.corpus.download import download
-from turnloom.corpus.logfile import Parsed, Rejection
 from turnloom.corpus.readers import READERS, ReadOptions
+from turnloom.corpus.readers.logfile import Rejection
 from turnloom.corpus.schema import Dialogue
 from turnloom.errors import TurnloomError
 from turnloom.files import replacing
 
-__all__ = ["FetchPlan", "fetch", "fetch_plan"]
+__all__ = ["FetchPlan", "download", "fetch", "fetch_plan", "git_blob_id"]
 
 BASE_URL = "https://raw.githubusercontent.com"
 Rows = dict[str, Iterator[dict[str, Any]]]
@@ -43,7 +47,7 @@ class FetchPlan(BaseModel):
 
 @cache
 def _plans() -> dict[str, FetchPlan]:
-    text = resources.files("turnloom.corpus").joinpath("fetch.yaml").read_text(encoding="utf-8")
+    text = resources.files("turnloom.corpus.catalog").joinpath("fetch.yaml").read_text(encoding="utf-8")
     return {name: FetchPlan(**entry) for name, entry in yaml.safe_load(text).items()}
 
 
@@ -80,26 +84,18 @@ def _snips(folder: Path) -> Rows:
 
 def _turns_row(dialogue: Dialogue, name: str) -> dict[str, Any]:
     """A dialogue as a row of the `turns` form, without what it does not have."""
-    turns = []
-    for turn in dialogue.turns:
-        row: dict[str, Any] = {"speaker": turn.speaker, "text": turn.text}
-        if turn.acts:
-            row["acts"] = turn.acts
-        if turn.slots:
-            row["slots"] = [{"name": s.name, "value": s.value, "start": s.start, "end": s.end} for s in turn.slots]
-        if turn.intent:
-            row["intent"] = turn.intent
-        turns.append(row)
+    turns = [
+        {field: value for field, value in asdict(turn).items() if value or field in ("speaker", "text")}
+        for turn in dialogue.turns
+    ]
     return {"id": name, "domains": dialogue.domains or [], "turns": turns}
 
 
 def _dialogues(stream: io.BufferedIOBase, reader: str, name: str, path: str) -> Iterator[Dialogue]:
     for entry in READERS[reader].read(stream, path, ReadOptions(name, name)):  # type: ignore[arg-type]
         if isinstance(entry, Rejection):
-            raise TurnloomError(
-                f"{path}, line {entry.line}: {entry.reason}", "the source has changed: please report it"
-            )
-        assert isinstance(entry, Parsed)
+            problem = f"{path}, line {entry.line}: {entry.reason}"
+            raise TurnloomError(problem, "the source has changed: please report it")
         yield entry.dialogue
 
 
@@ -200,3 +196,70 @@ def fetch(
     return {
         name: _write(rows, folder / f"{name}.jsonl.gz") for name, rows in _CONVERTERS[dataset.name](downloads).items()
     }
+
+
+_CHUNK = 2**18
+_TRIES = 4
+
+
+def git_blob_id(path: Path) -> str:
+    """The id git gives a file's content: a checksum that public repositories publish for every file they hold."""
+    digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _continue(url: str, partial: Path, on_bytes: Callable[[int], None]) -> None:
+    """Fetch what is missing of a partial file; a server that ignores the range starts over."""
+    have = partial.stat().st_size if partial.exists() else 0
+    request = urllib.request.Request(url, headers={"Range": f"bytes={have}-"} if have else {})
+    try:
+        response = urllib.request.urlopen(request, timeout=30)
+    except urllib.error.HTTPError as error:
+        if error.code == 416:  # Nothing is missing: the checksum decides.
+            return
+        raise
+    with response, partial.open("ab" if response.status == 206 else "wb") as file:
+        if response.status != 206 and have:
+            on_bytes(-have)
+        while chunk := response.read(_CHUNK):
+            file.write(chunk)
+            on_bytes(len(chunk))
+        expected = response.headers.get("Content-Length")
+        received = file.tell() - (have if response.status == 206 else 0)
+        if expected is not None and received < int(expected):
+            raise OSError(f"the connection ended after {received:,} of {int(expected):,} bytes")
+
+
+def download(url: str, target: Path, blob_id: str, on_bytes: Callable[[int], None] = lambda _: None) -> None:
+    """Fetch a file to `target` unless it is there and right.
+
+    Args:
+        url: Where from.
+        target: Where to; an interrupted download is kept beside it and resumed.
+        blob_id: Its git blob id.
+        on_bytes: Called with the number of bytes of each piece, for a progress bar.
+
+    Raises:
+        TurnloomError: If it cannot be had, or what comes is not what was published.
+    """
+    if target.exists() and git_blob_id(target) == blob_id:
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_name(target.name + ".part")
+    for attempt in range(1, _TRIES + 1):
+        try:
+            _continue(url, partial, on_bytes)
+            break
+        except (OSError, urllib.error.URLError) as error:
+            gone = isinstance(error, urllib.error.HTTPError) and error.code in (401, 403, 404, 410)
+            if gone or attempt == _TRIES:
+                problem = f"{url} cannot be downloaded ({error})"
+                raise TurnloomError(problem, "run the command again; it resumes") from error
+            time.sleep(0.2 * 2**attempt)
+    if git_blob_id(partial) != blob_id:
+        partial.unlink()
+        raise TurnloomError(f"{url} is not the published file (its checksum differs)", "run the command again")
+    partial.rename(target)

@@ -1,18 +1,64 @@
-"""Consecutive turns of one speaker as one turn, acts and slots included."""
+"""The first steps of `prepare`, all maps over dialogues: normalise, merge, and the keys that later steps go by."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from turnloom.corpus.turn_arrays import Offsets, beginnings, list_parts
+from turnloom.corpus.cleaning.normalise import normalise_texts
+from turnloom.corpus.engine import with_columns
+from turnloom.corpus.hashing import dialogue_hashes
+from turnloom.corpus.turn_arrays import (
+    Offsets,
+    beginnings,
+    join_turns,
+    keep_turns,
+    list_parts,
+    map_turns,
+    split_turns,
+    sums,
+    with_texts,
+)
 
-__all__ = ["merge_speakers", "run_starts"]
+__all__ = ["clean", "count_merged_turns", "merge_speakers", "with_text_keys"]
 
 
-def run_starts(offsets: Offsets, speakers: pa.Array) -> npt.NDArray[np.bool_]:
+def clean(table: Any) -> Any:
+    """The table with uniform text and without empty turns."""
+
+    def cleaned(offsets: Offsets, flat: pa.StructArray) -> tuple[Offsets, pa.StructArray]:
+        flat = with_texts(flat, normalise_texts(flat.field("text")), normalise_texts)
+        filled = pc.greater(pc.binary_length(flat.field("text")), 0).to_numpy(zero_copy_only=False)
+        return keep_turns(offsets, flat, filled)
+
+    return map_turns(table, cleaned)
+
+
+def count_merged_turns(table: Any) -> Any:
+    """The table with `turn_count`, the number of turns that each dialogue will have once its turns are merged."""
+
+    def runs(turns: pa.Array) -> list[pa.Array]:
+        offsets, flat = split_turns(turns)
+        return [pa.array(sums(_run_starts(offsets, flat.field("speaker")), offsets).astype(np.int32))]
+
+    return with_columns(table, {"turn_count": pa.int32()}, runs, "turns")
+
+
+def with_text_keys(table: Any) -> Any:
+    """The table with `text_key`, a hash of a dialogue's texts in lower case."""
+
+    def keys(turns: pa.Array) -> list[pa.Array]:
+        offsets, flat = split_turns(turns)
+        return [pa.array(dialogue_hashes([join_turns(offsets, pc.utf8_lower(flat.field("text")))]))]
+
+    return with_columns(table, {"text_key": pa.uint64()}, keys, "turns")
+
+
+def _run_starts(offsets: Offsets, speakers: pa.Array) -> npt.NDArray[np.bool_]:
     """Which turns start a run: the first of a dialogue, a change of speaker, or an unknown speaker."""
     codes = pc.dictionary_encode(speakers).indices.to_numpy(zero_copy_only=False)
     starts = np.ones(len(speakers), bool)
@@ -32,19 +78,16 @@ def _joined_lists(lists: pa.Array, bounds: npt.NDArray[np.int64]) -> pa.Array:
 
 def _shifted_slots(slots: pa.Array, lengths: npt.NDArray[np.int64], run_of: npt.NDArray[np.int64]) -> pa.Array:
     """Slots whose positions count from the start of the run's text."""
-    ends = np.cumsum(lengths + 1)
-    before = ends - (lengths + 1)
+    before = np.cumsum(lengths + 1) - (lengths + 1)
     first = np.concatenate([[0], np.flatnonzero(np.diff(run_of)) + 1])
-    shift = before - before[first][run_of]
     offsets, values = list_parts(slots)
-    by = pa.array(np.repeat(shift, np.diff(offsets)).astype(np.int32))
+    by = pa.array(np.repeat(before - before[first][run_of], np.diff(offsets)).astype(np.int32))
     columns = [
         pc.add(values.field(field.name), by) if field.name in ("start", "end") else values.field(field.name)
         for field in values.type
     ]
     moved = pa.StructArray.from_arrays(columns, names=[field.name for field in values.type])
-    missing = slots.is_null()
-    return pa.LargeListArray.from_arrays(pa.array(offsets), moved, mask=missing)
+    return pa.LargeListArray.from_arrays(pa.array(offsets), moved, mask=slots.is_null())
 
 
 def merge_speakers(offsets: Offsets, flat: pa.StructArray) -> tuple[Offsets, pa.StructArray]:
@@ -54,7 +97,7 @@ def merge_speakers(offsets: Offsets, flat: pa.StructArray) -> tuple[Offsets, pa.
     """
     if not len(flat):
         return offsets, flat
-    starts = run_starts(offsets, flat.field("speaker"))
+    starts = _run_starts(offsets, flat.field("speaker"))
     if starts.all():
         return offsets, flat
     bounds = np.concatenate([np.flatnonzero(starts), [len(flat)]]).astype(np.int64)
@@ -63,9 +106,9 @@ def merge_speakers(offsets: Offsets, flat: pa.StructArray) -> tuple[Offsets, pa.
     texts = flat.field("text")
     grouped = pa.ListArray.from_arrays(pa.array(bounds.astype(np.int32)), texts.cast(pa.large_string()))
     known = np.flatnonzero(flat.field("intent").is_valid().to_numpy(zero_copy_only=False))
-    runs, places = np.unique(run_of[known], return_index=True)
+    runs, first_known = np.unique(run_of[known], return_index=True)
     intent_at = np.full(len(first), -1)
-    intent_at[runs] = known[places]
+    intent_at[runs] = known[first_known]
     lengths = pc.utf8_length(texts).to_numpy(zero_copy_only=False).astype(np.int64)
     columns = {
         "speaker": flat.field("speaker").take(first),

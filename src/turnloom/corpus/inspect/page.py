@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from turnloom.corpus.inspect.statistics import CorpusStatistics, warnings_of
 from turnloom.corpus.page import bars, curve, page, rows_table
-from turnloom.corpus.statistics import CorpusStatistics, warnings_of
 
 __all__ = ["headline", "inspect_page"]
 

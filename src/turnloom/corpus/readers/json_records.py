@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from turnloom.corpus.logfile import ByteStream, Rejection, read_lines, shorten
+from turnloom.corpus.readers.logfile import ByteStream, Rejection, read_lines, shorten
 
 __all__ = ["Container", "JsonRecord", "find_container", "json_records"]
 

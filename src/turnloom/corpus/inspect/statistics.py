@@ -9,15 +9,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import BaseModel, Field
 
-from turnloom.corpus.decontaminate import overlap_counts
-from turnloom.corpus.engine import batch_function, daft
-from turnloom.corpus.fingerprint import dialogue_hashes
-from turnloom.corpus.frequency import utterance_counts
-from turnloom.corpus.holdout import HoldOut
+from turnloom.corpus.cleaning.hold_out import HoldOut, overlap_counts
+from turnloom.corpus.cleaning.normalise import word_counts
+from turnloom.corpus.engine import daft, with_columns
+from turnloom.corpus.hashing import dialogue_hashes
 from turnloom.corpus.privacy import personal_counts, scrubbed
 from turnloom.corpus.table import count_by_source
-from turnloom.corpus.texts import word_counts
-from turnloom.corpus.turn_arrays import beginnings, split_turns, sums
+from turnloom.corpus.turn_arrays import beginnings, join_turns, split_turns, sums
 
 __all__ = ["CorpusStatistics", "count_pairs", "measure", "warnings_of"]
 
@@ -54,20 +52,11 @@ class CorpusStatistics(BaseModel):
 
 
 def _dialogue_measures(table: Any) -> Any:
-    """One row a dialogue of small numbers, in one pass over the Arrow offsets."""
-    engine = daft()
-    kinds = engine.DataType
-    fields = {
-        "turns": kinds.int64(),
-        "pairs": kinds.int64(),
-        "same_speaker": kinds.int64(),
-        "long_pairs": kinds.int64(),
-        "hash": kinds.uint64(),
-        "words": kinds.list(kinds.int32()),
-    }
+    """Small numbers for each dialogue, in one pass over the Arrow offsets."""
+    counts = dict.fromkeys(("turns", "pairs", "same_speaker", "long_pairs"), pa.int64())
+    fields = {**counts, "hash": pa.uint64(), "words": pa.list_(pa.int32())}
 
-    @batch_function(kinds.struct(fields), unnest=True)
-    def measures(array: pa.Array) -> pa.Array:
+    def measures(array: pa.Array) -> list[pa.Array]:
         offsets, flat = split_turns(array)
         texts, speakers = flat.field("text"), flat.field("speaker")
         words = word_counts(texts).astype(np.int32)
@@ -77,16 +66,14 @@ def _dialogue_measures(table: Any) -> Any:
         codes = pc.dictionary_encode(speakers).indices.to_numpy(zero_copy_only=False)
         same = follows & (codes == codes[previous])
         long = follows & (words > 3) & (words[previous] > 3)
-        folded = pa.LargeListArray.from_arrays(pa.array(offsets), pc.utf8_lower(texts).cast(pa.large_string()))
-        columns = [
+        return [
             pa.array(np.diff(offsets)),
             *[pa.array(sums(mask, offsets)) for mask in (follows, same, long)],
-            pa.array(dialogue_hashes([folded])),
-            pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(words)),
+            pa.array(dialogue_hashes([join_turns(offsets, pc.utf8_lower(texts))])),
+            join_turns(offsets, pa.array(words)),
         ]
-        return pa.StructArray.from_arrays(columns, names=list(fields))
 
-    return table.select(measures(engine.col("turns")))
+    return with_columns(table, fields, measures, "turns").select(*fields)
 
 
 def count_pairs(table: Any) -> int:
@@ -95,32 +82,30 @@ def count_pairs(table: Any) -> int:
     return int(found or 0)
 
 
+def _counted(table: Any, column: Any) -> Any:
+    """How often each `value` of a column occurs (`count`)."""
+    value = daft().col("value")
+    return table.select(column.alias("value")).groupby("value").agg(value.count(mode="all").alias("count"))
+
+
 def _histogram(values: Any, column: str, highest: int) -> list[int]:
-    col = daft().col
-    capped = values.select(col(column).clip(0, highest).alias("value"))
-    rows = capped.groupby("value").agg(col("value").count().alias("count")).to_pylist()
     counts = [0] * (highest + 1)
-    for row in rows:
+    for row in _counted(values, daft().col(column).clip(0, highest)).to_pylist():
         counts[int(row["value"])] = row["count"]
     return counts
 
 
-def _repeats(table: Any) -> tuple[int, list[tuple[str, int]], dict[float, float]]:
+def _repeats(turns: Any) -> tuple[int, list[tuple[str, int]], dict[float, float]]:
     """Distinct utterances, the most frequent ones, and the part of the corpus that the top ones take."""
-    counted = utterance_counts(table).collect()
-    top = counted.sort(["count", "utterance"], desc=[True, False]).limit(TOP_UTTERANCES).to_pylist()
+    text = daft().col("turns").get("text")
+    counted = _counted(turns, text.strip().lower()).collect()
+    top = counted.sort(["count", "value"], desc=[True, False]).limit(TOP_UTTERANCES).to_pylist()
     counts = np.sort(counted.select("count").to_arrow().column("count").to_numpy())[::-1]
     if not len(counts):
         return 0, [], {}
     running = np.cumsum(counts)
     shares = {point: float(running[max(1, round(len(counts) * point)) - 1] / running[-1]) for point in CURVE_POINTS}
-    return len(counts), [(row["utterance"], row["count"]) for row in top], shares
-
-
-def _grouped(table: Any, column: Any) -> dict[str, int]:
-    col = daft().col
-    rows = table.select(column.alias("key")).groupby("key").agg(col("key").count(mode="all").alias("count")).to_pylist()
-    return {row["key"] or "": row["count"] for row in sorted(rows, key=lambda row: (-row["count"], row["key"] or ""))}
+    return len(counts), [(row["value"], row["count"]) for row in top], shares
 
 
 def measure(table: Any, hold_out: HoldOut | None = None) -> CorpusStatistics:
@@ -137,14 +122,15 @@ def measure(table: Any, hold_out: HoldOut | None = None) -> CorpusStatistics:
         col("hash").count().alias("dialogues"),
     ).to_pylist()[0]
     words = measured.select(col("words").explode().alias("words"))
-    distinct, top, shares = _repeats(table)
-    exploded = table.select(col("turns").explode())
+    turns = table.select(col("turns").explode())
+    distinct, top, shares = _repeats(turns)
+    speakers = {row["value"] or "": row["count"] for row in _counted(turns, col("turns").get("speaker")).to_pylist()}
     return CorpusStatistics(
         dialogues=totals["dialogues"],
         turns=totals["turns"] or 0,
         words=words.agg(col("words").sum()).to_pydict()["words"][0] or 0,
         sources=count_by_source(table),
-        speakers=_grouped(exploded, col("turns").get("speaker")),
+        speakers=dict(sorted(speakers.items(), key=lambda entry: (-entry[1], entry[0]))),
         turns_per_dialogue=_histogram(measured, "turns", MAX_TURNS),
         words_per_turn=_histogram(words, "words", MAX_WORDS),
         distinct_utterances=distinct,

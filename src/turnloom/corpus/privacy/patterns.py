@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["KINDS", "PATTERNS", "Pattern", "find_personal", "scrub_text", "scrub_texts"]
+__all__ = ["KINDS", "PATTERNS", "Pattern", "find_personal", "scrub_text", "scrub_texts", "with_placeholders"]
 
 # Every kind of personal data has one of these: an at sign, a dotted name, five digits close together, two colons.
 _SUSPICIOUS = r"@|[A-Za-z0-9]\.[A-Za-z0-9]|://|(?:\d[ ().+/-]{0,3}){5}|[0-9A-Fa-f]:[0-9A-Fa-f:]*:|::"
@@ -206,8 +206,13 @@ def scrub_text(text: str) -> tuple[str, list[str]]:
         >>> scrub_text("I am @jo_doe, see www.example.com.")
         ('I am <HANDLE>, see <URL>.', ['HANDLE', 'URL'])
     """
+    return with_placeholders(text, find_personal(text))
+
+
+def with_placeholders(text: str, spans: list[tuple[str, int, int]]) -> tuple[str, list[str]]:
+    """The text with placeholders for spans (kind, start, end), which are in order; and their kinds."""
     pieces, at, kinds = [], 0, []
-    for kind, start, end in find_personal(text):
+    for kind, start, end in spans:
         pieces += [text[at:start], f"<{kind}>"]
         at = end
         kinds.append(kind)

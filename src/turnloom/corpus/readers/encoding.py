@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
-    from charset_normalizer import CharsetMatch
 
-    from turnloom.corpus.logfile import ByteStream
+    from turnloom.corpus.readers.logfile import ByteStream
 
 __all__ = ["UTF_8", "as_utf8", "encoding_note", "find_encoding"]
 
@@ -71,14 +70,12 @@ def _guess(content: bytes) -> str:
     western = next((match for match in matches if WESTERN in match.could_be_from_charset), None)
     if western is not None and _SIGN_IN_WORD.search(str(western)):
         matches.remove(western)
-    elif western is not None and _is_as_good(western, matches[0]):
+        western = None
+    best = matches[0] if matches else None
+    # The most frequent encoding of all, if it is about as good a guess as the best one.
+    if western and best and western.chaos <= best.chaos + 0.01 and western.coherence >= best.coherence - 0.05:
         return WESTERN
-    return matches[0].encoding if matches else WESTERN
-
-
-def _is_as_good(western: CharsetMatch, best: CharsetMatch) -> bool:
-    """Whether the most frequent encoding of all is about as good a guess as the best one, and so the right one."""
-    return western.chaos <= best.chaos + 0.01 and western.coherence >= best.coherence - 0.05
+    return best.encoding if best else WESTERN
 
 
 def encoding_note(path: str, encoding: str) -> str:

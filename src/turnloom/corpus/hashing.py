@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from turnloom.corpus.engine import batch_function, daft
+from turnloom.corpus.engine import daft, with_columns
 from turnloom.corpus.schema import ARROW_SCHEMA
 from turnloom.corpus.turn_arrays import list_parts
 
@@ -21,7 +21,7 @@ __all__ = ["content_hash", "dialogue_hashes", "hash_strings", "mix", "with_row_k
 Hashes = npt.NDArray[np.uint64]
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SECOND = np.uint64(0xBF58476D1CE4E5B9)
-_NULL = np.uint64(0xD6E8FEB86659FD93)
+_SECOND_SUM = np.uint64(0xD6E8FEB86659FD93)
 
 
 def mix(values: Hashes) -> Hashes:
@@ -39,7 +39,7 @@ def hash_strings(array: pa.Array) -> Hashes:
 
 
 def _fold(values: Hashes, offsets: npt.NDArray[np.int64]) -> Hashes:
-    """One hash a list, that depends on the order and the number of its values."""
+    """One hash per list, that depends on the order and the number of its values."""
     lengths = np.diff(offsets)
     position = np.arange(len(values), dtype=np.int64) - np.repeat(offsets[:-1], lengths)
     placed = mix(values + _MULTIPLIER * (position.astype(np.uint64) + np.uint64(1)))
@@ -48,12 +48,12 @@ def _fold(values: Hashes, offsets: npt.NDArray[np.int64]) -> Hashes:
 
 
 def _combined(columns: list[pa.Array], length: int) -> Hashes:
-    """One hash a row over several columns; a missing value adds nothing, so empty optional columns cost nothing."""
+    """One hash per row over several columns; a missing value adds nothing, so empty optional columns cost nothing."""
     total = np.zeros(length, np.uint64)
-    for place, column in enumerate(columns):
+    for number, column in enumerate(columns, 1):
         if column.null_count == length:
             continue
-        own = mix(_hash(column) + np.uint64(int(_MULTIPLIER) * (place + 1) % 2**64))
+        own = mix(_hash(column) + np.uint64(int(_MULTIPLIER) * number % 2**64))
         if column.null_count:
             own[column.is_null().to_numpy(zero_copy_only=False)] = 0
         total += own
@@ -62,20 +62,20 @@ def _combined(columns: list[pa.Array], length: int) -> Hashes:
 
 def _hash(array: pa.Array) -> Hashes:
     """A hash of each value; what it is for a missing one does not matter."""
-    kind = array.type
-    if pa.types.is_struct(kind):
-        return _combined([array.field(place) for place in range(kind.num_fields)], len(array))
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+    arrow_type = array.type
+    if pa.types.is_struct(arrow_type):
+        return _combined([array.field(index) for index in range(arrow_type.num_fields)], len(array))
+    if pa.types.is_list(arrow_type) or pa.types.is_large_list(arrow_type):
         offsets, values = list_parts(array)
         return _fold(_hash(values), offsets)
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type):
         return hash_strings(array)
-    numbers = array.view(pa.int64()) if pa.types.is_timestamp(kind) else array.cast(pa.int64())
+    numbers = array.view(pa.int64()) if pa.types.is_timestamp(arrow_type) else array.cast(pa.int64())
     return mix(numbers.fill_null(0).to_numpy(zero_copy_only=False).astype(np.uint64))
 
 
 def dialogue_hashes(columns: list[pa.Array]) -> Hashes:
-    """One hash a row over the given columns, nested ones included.
+    """One hash per row over the given columns, nested ones included.
 
     Example:
         >>> import pyarrow as pa
@@ -95,17 +95,14 @@ def with_row_keys(table: Any, *others: str) -> Any:
         table: A Daft DataFrame with the schema of the dialogue table.
         others: Names of further columns to keep.
     """
-    engine = daft()
-    kinds = engine.DataType
+    names = ARROW_SCHEMA.names
 
-    @batch_function(kinds.struct({"row_key": kinds.uint64(), "turn_count": kinds.int32()}), unnest=True)
-    def keys(*columns: pa.Array) -> pa.Array:
-        lengths = columns[ARROW_SCHEMA.names.index("turns")].value_lengths()
-        found = [pa.array(dialogue_hashes(list(columns))), lengths.cast(pa.int32())]
-        return pa.StructArray.from_arrays(found, names=["row_key", "turn_count"])
+    def keys(*columns: pa.Array) -> list[pa.Array]:
+        lengths = columns[names.index("turns")].value_lengths()
+        return [pa.array(dialogue_hashes(list(columns))), lengths.cast(pa.int32())]
 
-    columns = [engine.col(name) for name in ARROW_SCHEMA.names]
-    return table.select(*columns, *others, keys(*columns))
+    fields = {"row_key": pa.uint64(), "turn_count": pa.int32()}
+    return with_columns(table.select(*names, *others), fields, keys, *names)
 
 
 def content_hash(keyed: Any) -> str:
@@ -114,14 +111,12 @@ def content_hash(keyed: Any) -> str:
     Args:
         keyed: A Daft DataFrame with the `row_key` of each row.
     """
-    engine = daft()
-    col = engine.col
+    col = daft().col
 
-    @batch_function(engine.DataType.uint64())
-    def second(row_key: pa.Array) -> pa.Array:
+    def mixed(row_key: pa.Array) -> list[pa.Array]:
         # Two sums of differently mixed hashes: 128 bits, and equal rows count as often as they occur.
-        return pa.array(mix(row_key.to_numpy(zero_copy_only=False) ^ _NULL))
+        return [pa.array(mix(row_key.to_numpy(zero_copy_only=False) ^ _SECOND_SUM))]
 
-    sums = keyed.select(col("row_key").alias("a"), second(col("row_key")).alias("b"))
-    found = sums.agg(col("a").sum(), col("b").sum(), col("a").count().alias("n")).to_pydict()
-    return f"{found['a'][0] or 0:016x}{found['b'][0] or 0:016x}-{found['n'][0]}"
+    hashes = with_columns(keyed.select("row_key"), {"mixed": pa.uint64()}, mixed, "row_key")
+    total = hashes.agg(col("row_key").sum(), col("mixed").sum(), col("row_key").count().alias("n")).to_pylist()[0]
+    return f"{total['row_key'] or 0:016x}{total['mixed'] or 0:016x}-{total['n']}"

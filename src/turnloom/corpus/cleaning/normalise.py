@@ -28,25 +28,12 @@ _FORMATS = (
 _JOINERS = r"\x{200c}\x{200d}"
 _TAGS = r"\x{e0020}-\x{e007f}"
 _VARIANTS = r"\x{34f}\x{17b4}\x{17b5}\x{180b}-\x{180f}\x{fe00}-\x{fe0f}\x{e0100}-\x{e01ef}"
-_JOINING = "".join(
-    rf"\p{{{script}}}"
-    for script in (
-        *("Arabic", "Syriac", "Mandaic", "Nko", "Mongolian", "Phags_Pa", "Adlam", "Hanifi_Rohingya", "Devanagari"),
-        *("Bengali", "Gurmukhi", "Gujarati", "Oriya", "Tamil", "Telugu", "Kannada", "Malayalam", "Sinhala", "Tibetan"),
-        *(
-            "Myanmar",
-            "Khmer",
-            "Balinese",
-            "Javanese",
-            "Sundanese",
-            "Meetei_Mayek",
-            "Limbu",
-            "Chakma",
-            "Newa",
-            "Tirhuta",
-        ),
-    )
-)
+_JOINING_SCRIPTS = """
+Arabic Syriac Mandaic Nko Mongolian Phags_Pa Adlam Hanifi_Rohingya Devanagari Bengali Gurmukhi Gujarati Oriya Tamil
+Telugu Kannada Malayalam Sinhala Tibetan Myanmar Khmer Balinese Javanese Sundanese Meetei_Mayek Limbu Chakma Newa
+Tirhuta
+"""
+_JOINING = "".join(rf"\p{{{script}}}" for script in _JOINING_SCRIPTS.split())
 _EMOJI = r"[\p{So}\x{2194}\x{1f000}-\x{1ffff}][\x{fe0e}\x{fe0f}\x{1f3fb}-\x{1f3ff}]*"
 _ATTACHED = (
     rf"({_EMOJI}(?:\x{{200d}}{_EMOJI})+|\x{{1f3f4}}[\x{{e0020}}-\x{{e007e}}]+\x{{e007f}}"
@@ -64,25 +51,18 @@ def _changed_where(mask: pa.Array, texts: pa.Array, change: Callable[[pa.Array],
     return pc.replace_with_mask(texts, mask, change(texts.filter(mask)))
 
 
-def _composed(texts: pa.Array) -> pa.Array:
-    """Unicode in composed form; not by Arrow, whose normalisation decomposes whatever form is asked for (25.0)."""
-
-    def compose(other: pa.Array) -> pa.Array:
-        return pa.array([unicodedata.normalize("NFC", text) for text in other.to_pylist()], other.type)
-
-    return _changed_where(pc.invert(pc.string_is_ascii(texts)), texts, compose)
-
-
-def _without_invisible(texts: pa.Array) -> pa.Array:
-    """The texts without invisible characters, but for those that belong to an emoji or to a word's spelling."""
+def _visible(texts: pa.Array) -> pa.Array:
+    """Composed texts without invisible characters, but for those that belong to an emoji or to a word's spelling."""
 
     def remove(some: pa.Array) -> pa.Array:
         some = pc.replace_substring_regex(some, rf"[{_FORMATS}]+", "")
         return pc.replace_substring_regex(some, f"{_STRAYS}|{_ATTACHED}", r"\1")
 
-    invisible = pc.match_substring_regex(texts, rf"[{_FORMATS}]|{_STRAYS}")
-    shown = _changed_where(invisible, texts, remove)
-    return pc.replace_substring_regex(shown, _NOTHING_VISIBLE, "")
+    shown = _changed_where(pc.match_substring_regex(texts, rf"[{_FORMATS}]|{_STRAYS}"), texts, remove)
+    shown = pc.replace_substring_regex(shown, _NOTHING_VISIBLE, "")
+    # Composed last: what was removed may have parted a letter and its accent. Not by Arrow, whose normalisation
+    # decomposes whatever form is asked for (25.0).
+    return pa.array([unicodedata.normalize("NFC", text) for text in shown.to_pylist()], shown.type)
 
 
 def normalise_texts(texts: pa.Array) -> pa.Array:
@@ -95,14 +75,10 @@ def normalise_texts(texts: pa.Array) -> pa.Array:
     """
 
     def normalise(odd: pa.Array) -> pa.Array:
-        other = pc.invert(pc.string_is_ascii(odd))
-        composed = _composed(
-            _changed_where(other, odd, _without_invisible)
-        )  # In this order: what goes may part a letter and its accent.
-        return pc.utf8_trim(pc.replace_substring_regex(composed, rf"[{_BLANKS}]+", " "), " ")
+        visible = _changed_where(pc.invert(pc.string_is_ascii(odd)), odd, _visible)
+        return pc.utf8_trim(pc.replace_substring_regex(visible, rf"[{_BLANKS}]+", " "), " ")
 
-    ascii_only = pc.string_is_ascii(texts)
-    odd = pc.or_(pc.invert(ascii_only), pc.match_substring_regex(texts, _NEEDS_WORK))
+    odd = pc.or_(pc.invert(pc.string_is_ascii(texts)), pc.match_substring_regex(texts, _NEEDS_WORK))
     return _changed_where(odd, texts, normalise)
 
 

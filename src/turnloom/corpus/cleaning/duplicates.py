@@ -6,7 +6,6 @@ depends on nothing but the content.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from turnloom.corpus.engine import batch_function, daft
-from turnloom.corpus.texts import spaced_texts
-from turnloom.corpus.turn_arrays import split_turns
+from turnloom.corpus.cleaning.normalise import spaced_texts, word_counts
+from turnloom.corpus.engine import batch_function, daft, with_columns
+from turnloom.corpus.turn_arrays import split_turns, sums
 
 __all__ = [
     "NearOptions",
@@ -64,38 +63,40 @@ class NearOptions(BaseModel):
         return self
 
 
-def _comparison_text() -> Callable[..., Any]:
-    """A dialogue's words in one line, in lower case; characters of scripts without spaces count as words."""
+def _with_signature(table: Any, near: NearOptions, hashes: int, seed: int) -> Any:
+    """The table with `signature`: the MinHash of a dialogue's words in lower case.
 
-    @batch_function(daft().DataType.string())
-    def text(turns: pa.Array) -> pa.Array:
+    Characters of scripts without spaces count as words.
+    """
+
+    def text(turns: pa.Array) -> list[pa.Array]:
         offsets, flat = split_turns(turns)
         texts = spaced_texts(pc.utf8_lower(flat.field("text"))).cast(pa.large_string())
         lists = pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), texts)
-        return pc.binary_join(lists, pa.scalar(" ", pa.large_string()))
+        return [pc.binary_join(lists, pa.scalar(" ", pa.large_string()))]
 
-    return text
+    with_text = with_columns(table, {"signature": pa.string()}, text, "turns")
+    options = {"num_hashes": hashes, "ngram_size": near.ngram, "seed": seed, "hash_function": "xxhash"}
+    return with_text.with_column("signature", daft().col("signature").minhash(**options))
 
 
 def with_bands(table: Any, near: NearOptions) -> Any:
-    """The table with the columns `band_0`, `band_1`, …: dialogues that share one are candidates."""
-    engine = daft()
-    names = [f"band_{band}" for band in range(near.bands)]
-    fields = dict.fromkeys(names, engine.DataType.uint64())
+    """The table with `words`, their number, and `band_0`, `band_1`, …: dialogues that share one are candidates."""
 
-    @batch_function(engine.DataType.struct(fields), unnest=True)
-    def banded(signatures: pa.Array) -> pa.Array:
+    def banded(signatures: pa.Array, turns: pa.Array) -> list[pa.Array]:
+        offsets, flat = split_turns(turns)
+        words = sums(word_counts(flat.field("text")), offsets).astype(np.int32)
         values = signatures.flatten().to_numpy(zero_copy_only=False).astype(np.uint64)
-        parts = values.reshape(len(signatures), near.bands, near.rows)
+        hashes = values.reshape(len(signatures), near.bands, near.rows)
         folded = np.zeros((len(signatures), near.bands), np.uint64)
         for row in range(near.rows):
-            folded = (folded ^ parts[:, :, row]) * np.uint64(0x9E3779B97F4A7C15)
+            folded = (folded ^ hashes[:, :, row]) * np.uint64(0x9E3779B97F4A7C15)
             folded ^= folded >> np.uint64(29)
-        return pa.StructArray.from_arrays([pa.array(folded[:, band]) for band in range(near.bands)], names=names)
+        return [pa.array(words), *[pa.array(folded[:, band]) for band in range(near.bands)]]
 
-    text = _comparison_text()(engine.col("turns"))
-    signature = text.minhash(num_hashes=near.bands * near.rows, ngram_size=near.ngram, seed=1, hash_function="xxhash")
-    return table.select(*[engine.col(name) for name in table.column_names], banded(signature))
+    fields = {"words": pa.int32()} | {f"band_{band}": pa.uint64() for band in range(near.bands)}
+    signed = _with_signature(table, near, near.bands * near.rows, seed=1)
+    return with_columns(signed, fields, banded, "signature", "turns").exclude("signature")
 
 
 def shared_groups(rows: Any, group: str) -> Any:
@@ -152,18 +153,11 @@ def without(table: Any, copies: Any, twins: Any | None) -> Any:
     return kept.join(twins, on="row_key", how="anti").concat(once)
 
 
-def _low_bytes() -> Callable[..., Any]:
+def _low_bytes(signatures: pa.Array) -> list[pa.Array]:
     """The last byte of each hash of a signature: a quarter of the room, and as good for telling equal from unequal."""
-
-    @batch_function(daft().DataType.binary())
-    def low_bytes(signatures: pa.Array) -> pa.Array:
-        low = signatures.flatten().to_numpy(zero_copy_only=False).astype(np.uint8).reshape(len(signatures), SIGNATURE)
-        offsets = pa.py_buffer((np.arange(len(low) + 1) * SIGNATURE).astype(np.int64).tobytes())
-        return pa.LargeBinaryArray.from_buffers(
-            pa.large_binary(), len(low), [None, offsets, pa.py_buffer(low.tobytes())]
-        )
-
-    return low_bytes
+    low = signatures.flatten().to_numpy(zero_copy_only=False).astype(np.uint8)
+    buffers = [None, pa.py_buffer(low.tobytes())]
+    return [pa.FixedSizeBinaryArray.from_buffers(pa.binary(SIGNATURE), len(signatures), buffers).cast(pa.binary())]
 
 
 def near_copies(keys: Any, table: Any, near: NearOptions, folder: Path) -> Any:
@@ -185,30 +179,21 @@ def near_copies(keys: Any, table: Any, near: NearOptions, folder: Path) -> Any:
         copies_in(members).write_parquet(str(folder / "pairs"))
     pairs = engine.read_parquet(f"{folder}/pairs/*.parquet").distinct()
     involved = pairs.select("row_key").concat(pairs.select(col("keep").alias("row_key"))).distinct()
-    text = _comparison_text()(col("turns"))
-    signature = text.minhash(num_hashes=SIGNATURE, ngram_size=near.ngram, seed=2, hash_function="xxhash")
-    compared = table.join(involved, on="row_key", how="semi").select(
-        col("row_key"), _low_bytes()(signature).alias("signature")
-    )
+    signed = _with_signature(table.join(involved, on="row_key", how="semi"), near, SIGNATURE, seed=2)
+    compared = with_columns(signed.select("row_key", "signature"), {"signature": pa.binary()}, _low_bytes, "signature")
     compared.write_parquet(str(folder / "signatures"))
     signatures = engine.read_parquet(f"{folder}/signatures/*.parquet")
-    return _similar(pairs, signatures, near.threshold).select("row_key").distinct()
-
-
-def _similar(pairs: Any, signatures: Any, threshold: float) -> Any:
-    """The pairs whose estimated similarity reaches the threshold."""
-    engine = daft()
-    col = engine.col
-
-    @batch_function(engine.DataType.float64())
-    def similarity(one: pa.Array, other: pa.Array) -> pa.Array:
-        first, second = (
-            np.frombuffer(b"".join(side.to_pylist()), np.uint8).reshape(len(side), SIGNATURE) for side in (one, other)
-        )
-        equal = (first == second).mean(axis=1) if len(first) else np.zeros(0)
-        return pa.array((equal - 1 / 256) / (1 - 1 / 256))  # Of two different hashes, one in 256 ends alike.
-
     one = signatures.select(col("row_key"), col("signature").alias("one"))
     other = signatures.select(col("row_key").alias("keep"), col("signature").alias("other"))
     joined = pairs.join(one, on="row_key").join(other, on="keep")
-    return joined.where(similarity(col("one"), col("other")) >= threshold)
+    similar = with_columns(joined, {"similarity": pa.float64()}, _similarity, "one", "other")
+    return similar.where(col("similarity") >= near.threshold).select("row_key").distinct()
+
+
+def _similarity(one: pa.Array, other: pa.Array) -> list[pa.Array]:
+    """The Jaccard similarity that two signatures let expect."""
+    first, second = (
+        np.frombuffer(b"".join(side.to_pylist()), np.uint8).reshape(len(side), SIGNATURE) for side in (one, other)
+    )
+    equal = (first == second).mean(axis=1) if len(first) else np.zeros(0)
+    return [pa.array((equal - 1 / 256) / (1 - 1 / 256))]  # Of two different hashes, one in 256 ends alike.

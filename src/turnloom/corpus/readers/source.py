@@ -1,4 +1,4 @@
-"""Log files as a Daft source: one task a file, read by its reader, streamed as batches of dialogues.
+"""Log files as a Daft source: one task per file, read by its reader, streamed as batches of dialogues.
 
 What a task rejects and counts goes to small files beside the table, named by the task: a task that is run again (as Ray
 does when a worker is lost) writes the same files again, so nothing is counted twice.
@@ -17,12 +17,13 @@ from typing import IO, TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from turnloom.corpus.encoding import UTF_8, as_utf8
 from turnloom.corpus.engine import daft
-from turnloom.corpus.logfile import Parsed, Rejection, open_raw, unpacked
 from turnloom.corpus.readers import ReadOptions, find_reader
+from turnloom.corpus.readers.encoding import UTF_8, as_utf8
+from turnloom.corpus.readers.logfile import Parsed, Rejection, open_raw, unpacked
+from turnloom.corpus.readers.times import TimeReader
 from turnloom.corpus.schema import ARROW_SCHEMA, dialogues_to_arrow
-from turnloom.corpus.times import TimeReader
+from turnloom.corpus.splits import falls_into
 
 if TYPE_CHECKING:
     from daft.io.pushdowns import Pushdowns
@@ -46,11 +47,6 @@ class LogFile:
     keep: tuple[str, int, int] | None = None
     """A hash split's salt and percentages: dialogues whose bucket is in [from, to) are kept."""
     encoding: str = UTF_8
-
-    @property
-    def is_rows(self) -> bool:
-        """Whether a dialogue of this file may come in pieces."""
-        return self.format in ROW_FORMATS
 
 
 @dataclass
@@ -145,21 +141,13 @@ def _entries(file: LogFile, side: _SideFiles) -> Iterator[Parsed]:
         side.reject(Rejection(last_line, f"the file could not be read to its end: {error}"))
 
 
-def _kept(file: LogFile, entry: Parsed) -> bool:
-    if file.keep is None:
-        return True
-    from turnloom.corpus.splits import falls_into
-
-    return falls_into(file.keep, entry.dialogue.dialogue_id)
-
-
 def _batches(file: LogFile, side: _SideFiles, schema: pa.Schema) -> Iterator[pa.Table]:
     batch: list[Parsed] = []
     turns = 0
     for entry in _entries(file, side):
         if not entry.dialogue.turns:
             continue  # A run of rows none of which has text: already counted.
-        if not _kept(file, entry):
+        if file.keep is not None and not falls_into(file.keep, entry.dialogue.dialogue_id):
             side.counts.out_of_split += 1
             continue
         batch.append(entry)
@@ -195,7 +183,7 @@ def dialogue_source(files: list[LogFile], side_folder: Path) -> Any:
     from daft.io.source import DataSource, DataSourceTask
     from daft.recordbatch import RecordBatch
 
-    arrow_schema = _PIECES if any(file.is_rows for file in files) else ARROW_SCHEMA
+    arrow_schema = _PIECES if any(file.format in ROW_FORMATS for file in files) else ARROW_SCHEMA
     daft_schema = daft().Schema.from_pyarrow_schema(arrow_schema)
 
     class LogTask(DataSourceTask):

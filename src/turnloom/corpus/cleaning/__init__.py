@@ -1,0 +1,1 @@
+"""The steps that `prepare` is made of."""

@@ -1,0 +1,89 @@
+"""Personal data in a whole table: found, counted and replaced.
+
+`patterns` finds what has a form of its own. Names and street addresses become <NAME> and <ADDRESS> by Presidio over a
+spaCy model (extra `privacy`).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from turnloom.corpus.engine import daft, with_columns
+from turnloom.corpus.privacy.patterns import KINDS, scrub_texts, with_placeholders
+from turnloom.corpus.turn_arrays import TURNS_TYPE, join_turns, split_turns, sums, with_texts
+from turnloom.errors import TurnloomError
+
+__all__ = ["NAME_KINDS", "personal_counts", "scrub_names", "scrubbed"]
+
+NAME_KINDS = ("NAME", "ADDRESS")
+ALL_KINDS = (*KINDS, *NAME_KINDS)
+_ENTITIES = {"PERSON": "NAME", "LOCATION": "ADDRESS"}
+MIN_SCORE = 0.5
+
+
+@cache
+def _analyzer(model: str) -> Any:
+    """The analyzer for a spaCy model, by name or path; loaded once a process."""
+    try:
+        import spacy
+        from presidio_analyzer import AnalyzerEngine
+        from presidio_analyzer.nlp_engine import NlpEngineProvider
+    except ImportError as error:
+        raise TurnloomError("--names needs Presidio and spaCy", "pip install 'turnloom[privacy]'") from error
+    if not (spacy.util.is_package(model) or Path(model).exists()):  # Presidio would download it.
+        raise TurnloomError(f"{model} is no spaCy model", "name its folder, or one that is installed")
+    configuration = {"nlp_engine_name": "spacy", "models": [{"lang_code": "en", "model_name": model}]}
+    engine = NlpEngineProvider(nlp_configuration=configuration).create_engine()
+    return AnalyzerEngine(nlp_engine=engine, supported_languages=["en"])
+
+
+def _find_names(text: str, model: str) -> list[tuple[str, int, int]]:
+    entities = _analyzer(model).analyze(text, language="en", entities=list(_ENTITIES), score_threshold=MIN_SCORE)
+    spans: list[tuple[str, int, int]] = []
+    for entity in sorted(entities, key=lambda entity: (entity.start, -entity.end)):
+        nested = spans and entity.start < spans[-1][2]
+        if not nested and "<" not in text[entity.start : entity.end]:  # A placeholder that is there already.
+            spans.append((_ENTITIES[entity.entity_type], entity.start, entity.end))
+    return spans
+
+
+def scrub_names(texts: pa.Array, model: str) -> tuple[pa.Array, list[list[str]]]:
+    """The texts with placeholders for names and addresses, and what was replaced in each; about 2 ms per text."""
+    scrubbed = [with_placeholders(text, _find_names(text, model)) for text in texts.to_pylist()]
+    return pa.array([text for text, _ in scrubbed], texts.type), [kinds for _, kinds in scrubbed]
+
+
+def scrubbed(table: Any, names_model: str | None) -> Any:
+    """The table with placeholders for personal data, and a column `scrubbed` that counts them by kind."""
+    counted = pa.struct([(kind, pa.int32()) for kind in ALL_KINDS])
+
+    def change(texts: pa.Array) -> tuple[pa.Array, npt.NDArray[np.int32]]:
+        texts, counts = scrub_texts(texts)
+        named = np.zeros((len(texts), len(NAME_KINDS)), np.int32)
+        if names_model:
+            texts, found = scrub_names(texts, names_model)
+            named = np.array([[kinds.count(kind) for kind in NAME_KINDS] for kinds in found], np.int32).reshape(-1, 2)
+        return texts, np.concatenate([counts, named], axis=1)
+
+    def scrub(turns: pa.Array) -> list[pa.Array]:
+        offsets, flat = split_turns(turns)
+        texts, counts = change(flat.field("text"))
+        changed = join_turns(offsets, with_texts(flat, texts, lambda values: change(values)[0]))
+        none = np.zeros(len(turns), np.int32)
+        columns = [pa.array(sums(own, offsets).astype(np.int32) if own.any() else none) for own in counts.T]
+        return [changed, pa.StructArray.from_arrays(columns, names=list(ALL_KINDS))]
+
+    return with_columns(table, {"turns": TURNS_TYPE, "scrubbed": counted}, scrub, "turns")
+
+
+def personal_counts(table: Any) -> dict[str, int]:
+    """How much personal data of each kind was replaced in a scrubbed table; kinds that do not occur are left out."""
+    col = daft().col
+    counts = table.agg(*[col("scrubbed").get(kind).sum().alias(kind) for kind in ALL_KINDS]).to_pylist()[0]
+    return {kind: count for kind, count in counts.items() if count}
