@@ -12,7 +12,7 @@ from turnloom.benchmarks.cache import read_vectors
 from turnloom.benchmarks.report import maps
 from turnloom.benchmarks.report.leaderboard import Standing, find_standing, leaderboard, task_tables
 from turnloom.benchmarks.report.published import comparable_tables, other_tables
-from turnloom.benchmarks.results import RunResult
+from turnloom.benchmarks.run import RunResult
 from turnloom.errors import TurnloomError
 from turnloom.pages.page import figure, page, paragraph
 from turnloom.pages.plots import labelled_points

@@ -21,7 +21,7 @@ from turnloom.benchmarks.compare import (
     shared_tasks,
     task_interval,
 )
-from turnloom.benchmarks.results import RunResult
+from turnloom.benchmarks.run import RunResult
 from turnloom.errors import TurnloomError
 from turnloom.pages.page import figure, paragraph, wide_table
 from turnloom.pages.plots import intervals_plot

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from turnloom.benchmarks.report.leaderboard import Standing
-from turnloom.benchmarks.results import RunResult
+from turnloom.benchmarks.run import RunResult
 from turnloom.pages.page import paragraph, wide_table
 
 __all__ = ["PublishedTable", "comparable_tables", "other_tables", "published_tables"]
