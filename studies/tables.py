@@ -9,7 +9,7 @@ from pathlib import Path
 from studies.baselines.figures import INTENTS, PROBES, SCORES
 from turnloom.benchmarks import RunResult
 from turnloom.benchmarks.compare import compare_runs
-from turnloom.benchmarks.results import TaskResult
+from turnloom.benchmarks.run import TaskResult
 
 __all__ = ["ROWS", "Rows", "differences_table", "mean_run", "put_tables", "scores_table"]
 

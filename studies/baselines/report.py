@@ -13,7 +13,7 @@ from tests.cli.browser import opened, overflow
 
 from studies.figures import record
 from turnloom.benchmarks.report import build_report
-from turnloom.benchmarks.results import read_runs
+from turnloom.benchmarks.run import read_runs
 
 FOLDER = Path(__file__).parent
 

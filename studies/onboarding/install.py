@@ -26,7 +26,7 @@ TORCH = "torch==2.13.0"
 """Pinned: a plain range would pull gigabytes of CUDA libraries."""
 PAGES = ("README.md", "docs/tutorial.md")
 """Whose install lines must work as they are written."""
-EXTRAS = ("onnx", "replies", "serve", "plots", "privacy", "cluster", "bench")
+EXTRAS = ("onnx", "replies", "serve", "privacy", "cluster", "bench")
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Environment:
         return self.place / "bin" / "python"
 
     def install(self, extras: str = "") -> float:
-        """Install the project, `extras` as in `[serve,plots]`; how many seconds that took."""
+        """Install the project, `extras` as in `[serve,privacy]`; how many seconds that took."""
         begun = time.perf_counter()
         for what in (TORCH, f"{ROOT}{extras}"):
             subprocess.run([self.python, "-m", "pip", "install", "-q", "--no-cache-dir", what], check=True)

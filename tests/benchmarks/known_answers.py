@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from turnloom.benchmarks import CachedEncoder, Task, suite_tasks
-from turnloom.benchmarks.actions import action_splits
 from turnloom.benchmarks.data import split_pool
 from turnloom.benchmarks.metrics import average_precision
-from turnloom.benchmarks.tasks.action_prediction import ActionPrediction
+from turnloom.benchmarks.tasks.action_prediction import ActionPrediction, action_splits
 from turnloom.benchmarks.tasks.dialogue_inference import DialogueInference
 from turnloom.benchmarks.tasks.intent_knn import IntentNeighbours
 from turnloom.benchmarks.tasks.intent_prototypes import IntentPrototypes

@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 from turnloom.benchmarks import RunResult, TaskInfo, TaskResult, compare
 from turnloom.benchmarks.compare import compare_runs, holm, mean_intervals, shared_tasks, task_interval
-from turnloom.benchmarks.results import read_runs
+from turnloom.benchmarks.run import read_runs
 from turnloom.errors import TurnloomError
 
 TRUTH = 60.0

@@ -19,8 +19,15 @@ import torch
 from tests.benchmarks.known_answers import CLASSES, Constant, Oracle, write_sets
 from tests.runtime.test_encoder import tiny_model
 from turnloom.benchmarks import CachedEncoder, run_tasks, suite_tasks, tasks_named
-from turnloom.benchmarks.fine_tune import FineTuning, Places, draw_few_shot, fine_tune, trainable_copy
-from turnloom.benchmarks.fine_tune_objectives import LabelObjective, simclr_loss
+from turnloom.benchmarks.fine_tune import (
+    FineTuning,
+    LabelObjective,
+    Places,
+    draw_few_shot,
+    fine_tune,
+    simclr_loss,
+    trainable_copy,
+)
 from turnloom.benchmarks.task import Task
 from turnloom.benchmarks.tasks.fine_tuning import ActionFineTuning, IntentFineTuning, SelectionFineTuning
 from turnloom.benchmarks.tasks.intent_prototypes import IntentPrototypes

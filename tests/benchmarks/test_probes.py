@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from turnloom.benchmarks.actions import ActionExamples, ActionTurn, action_examples
 from turnloom.benchmarks.metrics import f1_scores
 from turnloom.benchmarks.probe import GRID, ProbeData, choose_setting, fit_probe
-from turnloom.benchmarks.probe_formats import read_decode, read_dstc2, read_gsim
+from turnloom.benchmarks.tasks.action_prediction import ActionExamples, ActionTurn, action_examples, read_dstc2
 from turnloom.errors import TurnloomError
 
 
@@ -109,31 +108,3 @@ def test_dstc2(tmp_path: Path) -> None:
     listed.write_text("Mar13/call-2\n")
     with pytest.raises(TurnloomError, match=r"call-2/log\.json is missing"):
         read_dstc2(tmp_path / "data", listed)
-
-
-def test_gsim(tmp_path: Path) -> None:
-    turns = [
-        {"user_utterance": {"text": "two tickets"}, "user_acts": [{"type": "INFORM"}]},
-        {
-            "system_acts": [{"type": "REQUEST", "slot": "date"}, {"type": "REQUEST", "slot": "time"}],
-            "system_utterance": {"text": "when ?"},
-            "user_utterance": {"text": "today"},
-        },
-    ]
-    (tmp_path / "train.json").write_text(json.dumps([{"dialogue_id": "movies_1", "turns": turns}]))
-    found = read_gsim(tmp_path / "train.json")
-    assert found == ActionExamples([("two tickets",)], [frozenset({"REQUEST"})])
-    (tmp_path / "cut.json").write_text('[{"turns": \n')
-    with pytest.raises(TurnloomError, match=r"cut\.json, line 2"):
-        read_gsim(tmp_path / "cut.json")
-
-
-def test_decode(tmp_path: Path) -> None:
-    row = {"record_id": "1", "turns": [{"agent_id": 0, "text": "I like tea"}, {"agent_id": 0, "text": "I hate tea"}]}
-    path = tmp_path / "dev.jsonl"
-    path.write_text(json.dumps({**row, "is_contradiction": True}) + "\n" + json.dumps(row) + "\n")
-    with pytest.raises(TurnloomError, match=r"dev\.jsonl, line 2: not an example of DECODE"):
-        read_decode(path)
-    path.write_text(json.dumps({**row, "is_contradiction": True}) + "\n")
-    found = read_decode(path)
-    assert (found.dialogues, found.labels) == ([("I like tea", "I hate tea")], ["1"])

@@ -13,12 +13,10 @@ from tests.benchmarks.test_compare import FAMILIES, result, run, simulated
 from turnloom.benchmarks import CachedEncoder, RunResult, run_tasks, tasks_named
 from turnloom.benchmarks.cache import read_vectors
 from turnloom.benchmarks.report import build_report, maps
-from turnloom.benchmarks.report.confusion import Confusion
-from turnloom.benchmarks.report.drawing import Cloud, cloud_map, heat_map, labelled_points
+from turnloom.benchmarks.report.leaderboard import find_standing, leaderboard, standing_in_words, task_tables
 from turnloom.benchmarks.report.published import PublishedTable, published_tables
-from turnloom.benchmarks.report.standing import find_standing
-from turnloom.benchmarks.report.tables import leaderboard, standing_in_words, task_tables
 from turnloom.benchmarks.suites import suite_tasks
+from turnloom.pages.plots import heat_map
 from turnloom.runtime.encoder import ObjectEncoder
 
 TASKS = ["intent-1shot-banking77", "intent-5shot-banking77", "oos-1shot-clinc150", "select-amazon_qa"]
@@ -129,20 +127,11 @@ def test_names_are_escaped() -> None:
 
 
 def test_confusions_by_hand() -> None:
-    found = Confusion(["a", "b", "c"], np.array([[9, 1, 0], [4, 6, 0], [0, 0, 10]]))
+    found = maps.Confusion(["a", "b", "c"], np.array([[9, 1, 0], [4, 6, 0], [0, 0, 10]]))
     assert found.worst_pairs(5) == [(1, 0), (0, 1)]
     assert found.worst_intents(2) == [0, 1]
     drawn = heat_map("title", found.counts, found.names)
-    assert drawn.count('class="bar"') == 2
-
-
-def test_drawings_have_a_mark_a_point() -> None:
-    points = np.array([[0.0, 0.0], [1.0, 2.0]])
-    drawn = cloud_map("a map", [Cloud("x", points, 0), Cloud("y", points, 7), Cloud("z", points, None)])
-    assert drawn.count("<circle") == 4
-    assert drawn.count("<path") == 2
-    assert 'aria-label="a map"' in drawn
-    assert labelled_points("t", {"one": (1.0, 1.0)}, "x", "y").count('class="bar"') == 1
+    assert drawn.count('class="mark"') == 2
 
 
 def test_published_numbers_name_tasks_that_exist() -> None:

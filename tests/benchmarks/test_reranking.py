@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tests.benchmarks.known_answers import OracleScorer, write_sets
+from tests.benchmarks.known_answers import Constant, Oracle, OracleScorer, write_sets
 from turnloom.benchmarks import CachedEncoder, run_tasks
 from turnloom.benchmarks.baselines import BM25Scorer, lexical_tasks
 from turnloom.benchmarks.suites import suite_tasks
-from turnloom.benchmarks.tasks.reranking import Reranking, form_scores, reranking_examples
+from turnloom.benchmarks.tasks.reranking import (
+    Candidates,
+    Reranking,
+    candidate_outputs,
+    candidate_scores,
+    form_scores,
+    reranking_examples,
+)
 from turnloom.runtime import Context
+from turnloom.runtime.encoder import ObjectEncoder
 
 DIALOGUES = [
     [("a", f"hello {n}"), ("b", "yes"), ("a", f"question {n}"), ("b", "yes" if n % 3 else f"answer {n}")]
@@ -84,3 +93,17 @@ def test_a_scorer_is_measured_on_what_it_can_do(tmp_path: Path, monkeypatch: pyt
     # Words alone prefer what was said before to what answers it.
     assert words.scores["planted_first"] == pytest.approx(100)
     assert words.scores["r10_at_1"] == pytest.approx(0)
+
+
+def scores_of(model: Any, examples: Sequence[Candidates]) -> dict[str, float]:
+    outputs = candidate_outputs(CachedEncoder(ObjectEncoder(model)), examples)
+    return candidate_scores(outputs, examples).scores
+
+
+def test_several_right_replies() -> None:
+    example = Candidates(("key1",), ["x key1", "y key1", "z key2"], [True, True, False])
+    scores = scores_of(Oracle(), [example])
+    assert scores["top1"] == scores["map"] == pytest.approx(100)
+    constant = scores_of(Constant(), [example])
+    assert constant["top1"] == pytest.approx(50)
+    assert constant["p_at_1"] == pytest.approx(200 / 3)

@@ -25,7 +25,7 @@ def test_it_opens_without_errors_and_fits(tmp_path: Path, width: int) -> None:
     page_path.write_text(inspect_page(measured(corpus()), "test"), encoding="utf-8")
     with opened(page_path, width) as (page, problems):
         assert page.locator("h1").inner_text() == "Dialogues in test"
-        assert page.locator("svg rect").count() > 50
+        assert page.locator("svg .mark").count() > 50
         assert page.locator("ul.warnings li").count() == 6
         assert overflow(page) <= 0
         assert serious_violations(page) == []

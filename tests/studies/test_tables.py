@@ -7,7 +7,7 @@ from studies.tables import differences_table, mean_run, scores_table
 
 from turnloom.benchmarks import RunResult
 from turnloom.benchmarks.compare import compare_runs
-from turnloom.benchmarks.results import TaskResult
+from turnloom.benchmarks.run import TaskResult
 from turnloom.benchmarks.task import TaskInfo
 
 INFO = TaskInfo(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from turnloom.benchmarks.cache import CachedEncoder
 from turnloom.benchmarks.compare import compare_runs
-from turnloom.benchmarks.results import RunResult, TaskResult, read_results, read_runs
-from turnloom.benchmarks.run import run_tasks
+from turnloom.benchmarks.run import RunResult, TaskResult, read_results, read_runs, run_tasks
 from turnloom.benchmarks.suites import SUITES, suite_tasks, tasks_named
 from turnloom.benchmarks.task import Draw, Task, TaskInfo
 

@@ -33,15 +33,10 @@ class _Store:
         self._folder = folder
         self._rows: dict[bytes, Vectors] = {}
         self._files = 0
-        if folder is not None and folder.exists():
-            for path in sorted(folder.glob("*.npz")):
-                self._read(path)
-
-    def _read(self, path: Path) -> None:
-        with np.load(path, allow_pickle=False) as saved:
-            keys, vectors = saved["keys"], saved["vectors"]
-        self._rows.update(zip((row.tobytes() for row in keys), vectors, strict=True))
-        self._files = int(path.stem) + 1
+        for path in sorted(folder.glob("*.npz")) if folder is not None else ():
+            with np.load(path, allow_pickle=False) as saved:
+                self._rows.update(zip((row.tobytes() for row in saved["keys"]), saved["vectors"], strict=True))
+            self._files = int(path.stem) + 1
 
     def missing(self, texts: Sequence[str]) -> list[str]:
         return [text for text in dict.fromkeys(texts) if _key(text) not in self._rows]
@@ -112,6 +107,10 @@ class CachedEncoder:
         """Vectors for meaning."""
         return self._through("text", texts, self.encoder.encode)
 
+    def encode_contexts(self, contexts: Sequence[Context], heads: bool) -> Vectors:
+        """Vectors for contexts: in their own space, or for what the text that the model reads means."""
+        return self.encode_query(contexts) if heads else self.encode([self.format_context(each) for each in contexts])
+
     def encode_query(self, contexts: Sequence[Context]) -> Vectors:
         """Vectors for contexts."""
         formatted = ["\x1f".join(context) for context in contexts]
@@ -125,21 +124,6 @@ class CachedEncoder:
 
 
 def read_vectors(folder: Path, fingerprint: str, texts: Sequence[str]) -> Vectors | None:
-    """Vectors for meaning that an earlier run kept, without the model; None if one is missing.
-
-    Args:
-        folder: Where embeddings are kept.
-        fingerprint: The model's.
-        texts: What to look up.
-    """
-    wanted = {_key(text) for text in texts}
-    found: dict[bytes, Vectors] = {}
-    for path in sorted((folder / fingerprint / "text").glob("*.npz")):
-        with np.load(path, allow_pickle=False) as saved:
-            keys = [row.tobytes() for row in saved["keys"]]
-            places = [place for place, key in enumerate(keys) if key in wanted]
-            if places:
-                found.update(zip((keys[place] for place in places), saved["vectors"][places], strict=True))
-    if wanted - found.keys():
-        return None
-    return np.stack([found[_key(text)] for text in texts])
+    """Vectors for meaning that an earlier run kept, without the model; None if one is missing."""
+    store = _Store(folder / fingerprint / "text")
+    return None if store.missing(texts) else store.rows(texts)

@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from turnloom.benchmarks.results import RunResult, TaskResult
+from turnloom.benchmarks.run import RunResult, TaskResult
 from turnloom.errors import TurnloomError
 
 __all__ = [

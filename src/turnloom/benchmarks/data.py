@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +41,11 @@ class Labelled:
 
     def __add__(self, other: Labelled) -> Labelled:
         return Labelled(self.texts + other.texts, self.labels + other.labels)
+
+    def where(self, keep: Callable[[str], bool]) -> Labelled:
+        """Those whose label is to be kept."""
+        kept = [(text, label) for text, label in zip(self.texts, self.labels, strict=True) if keep(label)]
+        return Labelled([text for text, _ in kept], [label for _, label in kept])
 
 
 def rows(dataset: str, file: str) -> Iterator[dict[str, Any]]:
@@ -101,8 +106,7 @@ def hashed_parts(salt: str, whole: Labelled, count: int) -> list[Labelled]:
 
 def only_labels(data: Labelled, labels: set[str]) -> Labelled:
     """Without labels that no training example has: no method could know them."""
-    kept = [(text, label) for text, label in zip(data.texts, data.labels, strict=True) if label in labels]
-    return Labelled([text for text, _ in kept], [label for _, label in kept])
+    return data.where(labels.__contains__)
 
 
 def label_codes(labels: list[str]) -> tuple[list[str], npt.NDArray[np.int64]]:

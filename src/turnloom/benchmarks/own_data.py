@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from turnloom.benchmarks.data import Labelled, Pool, hashed_parts, only_labels
 from turnloom.benchmarks.task import Task
@@ -16,45 +13,13 @@ from turnloom.benchmarks.tasks.intent_knn import IntentNeighbours
 from turnloom.benchmarks.tasks.intent_prototypes import IntentPrototypes
 from turnloom.benchmarks.tasks.out_of_scope import OutOfScope
 from turnloom.benchmarks.tasks.response_selection import ResponseSelection, Selection, next_turns
+from turnloom.corpus.labelled import is_out_of_scope, read_rows
 from turnloom.errors import TurnloomError
 
-__all__ = ["OUT_OF_SCOPE", "intent_tasks", "read_labelled_messages", "reply_tasks"]
+__all__ = ["dialogues_of_table", "intent_tasks", "read_labelled_messages", "reply_tasks"]
 
-OUT_OF_SCOPE = ("oos", "out_of_scope", "out-of-scope", "none")
-"""Labels that mean: no intent of ours."""
 MAX_DIALOGUES = 20_000
 FEWEST_MESSAGES, FEWEST_REPLIES = 20, 100
-
-
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        if path.suffix == ".jsonl":
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield number, _object(line, f"{path}, line {number}")
-            return
-        reader = csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ",")
-        for row in reader:
-            yield reader.line_num, row
-
-
-def _readable_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    try:
-        yield from _rows(path)
-    except UnicodeDecodeError as error:
-        raise TurnloomError(f"{path} is not UTF-8 ({error.reason})", "save it as UTF-8") from error
-    except csv.Error as error:
-        raise TurnloomError(f"{path}: {error}", "check the quotes") from error
-
-
-def _object(line: str, place: str) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise TurnloomError(f"{place}: {error.msg}", "give one JSON object a line") from error
-    if not isinstance(row, dict):
-        raise TurnloomError(f"{place}: no JSON object", "give one JSON object a line")
-    return row
 
 
 def read_labelled_messages(path: Path) -> dict[str, Labelled]:
@@ -67,14 +32,15 @@ def read_labelled_messages(path: Path) -> dict[str, Labelled]:
     """
     if not path.is_file():
         raise TurnloomError(f"{path} is no file", "give a CSV, TSV or JSONL file with the columns text and label")
-    found: dict[str, dict[str, str]] = {}
-    for number, row in _readable_rows(path):
+    format = path.suffix.lower().lstrip(".")
+    splits: dict[str, dict[str, str]] = {}
+    for where, row, _ in read_rows(path, format if format in ("jsonl", "json", "tsv") else "csv"):
         text, label = (str(row.get(name) or "").strip() for name in ("text", "label"))
         if not text or not label:
             missing = "text" if not text else "label"
-            raise TurnloomError(f"{path}, line {number}: no {missing}", "every row needs the columns text and label")
-        found.setdefault(str(row.get("split") or "all"), {})[text] = label
-    return {split: Labelled(list(rows), list(rows.values())) for split, rows in found.items()}
+            raise TurnloomError(f"{where}: no {missing}", "every row needs the columns text and label")
+        splits.setdefault(str(row.get("split") or "all"), {})[text] = label
+    return {split: Labelled(list(rows), list(rows.values())) for split, rows in splits.items()}
 
 
 def _split(path: Path) -> tuple[Labelled, Labelled, Labelled]:
@@ -95,28 +61,19 @@ def _split(path: Path) -> tuple[Labelled, Labelled, Labelled]:
     return one + two, three, four
 
 
-def _in_scope(data: Labelled, wanted: bool) -> Labelled:
-    kept = [
-        (text, label)
-        for text, label in zip(data.texts, data.labels, strict=True)
-        if (label.lower() in OUT_OF_SCOPE) is not wanted
-    ]
-    return Labelled([text for text, _ in kept], [label for _, label in kept])
-
-
 def intent_tasks(path: Path) -> list[Task]:
     """Few-shot and nearest-neighbour intents on a file of labelled messages; out-of-scope if it has such messages."""
     train, held, test = _split(path)
-    known = _in_scope(train, True)
+    known = train.where(lambda label: not is_out_of_scope(label))
     labels = set(known.labels)
     if len(labels) < 2:
         raise TurnloomError(f"{path} has {len(labels)} intents in its training part", "give at least two")
     parts = {
         "train": known,
-        "dev": only_labels(_in_scope(held, True), labels),
-        "dev_oos": _in_scope(held, False),
-        "test": only_labels(_in_scope(test, True), labels),
-        "test_oos": _in_scope(test, False),
+        "dev": only_labels(held, labels),
+        "dev_oos": held.where(is_out_of_scope),
+        "test": only_labels(test, labels),
+        "test_oos": test.where(is_out_of_scope),
     }
     pool = Pool(known, parts["test"])
     name = path.stem
@@ -147,8 +104,8 @@ def reply_tasks(table: Path) -> list[Task]:
         pairs: list[Selection] = list(next_turns(dialogues, turns))
         if len(pairs) >= FEWEST_REPLIES:
             name = table.resolve().name
-            given: Callable[[], list[Selection]] = partial(list, pairs)
-            tasks += [ResponseSelection(name, turns, "plain", given), ResponseSelection(name, turns, "heads", given)]
+            copied: Callable[[], list[Selection]] = partial(list, pairs)
+            tasks += [ResponseSelection(name, turns, "plain", copied), ResponseSelection(name, turns, "heads", copied)]
     if not tasks:
         raise TurnloomError(f"{table} has fewer than {FEWEST_REPLIES} replies", "prepare more conversations")
     return tasks

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
-from turnloom.benchmarks.task import Task
+from turnloom.benchmarks.task import Space, Task
 from turnloom.benchmarks.tasks.action_prediction import ActionPrediction
 from turnloom.benchmarks.tasks.dialogue_inference import DialogueInference
 from turnloom.benchmarks.tasks.fine_tuning import ActionFineTuning, IntentFineTuning, SelectionFineTuning
@@ -26,7 +25,7 @@ GROUP = "turnloom.tasks"
 INTENTS = ("clinc150", "banking77", "hwu64", "snips")
 MORE_INTENTS = ("atis", "dstc11_intent", "bitext_support")
 DIALOGUES = ("ubuntu_irc", "sgd", "multiwoz21")
-SPACES: tuple[Literal["plain", "heads"], ...] = ("plain", "heads")
+SPACES: tuple[Space, ...] = ("plain", "heads")
 
 
 def _dse() -> list[Task]:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from turnloom.benchmarks.cache import CachedEncoder
 from turnloom.corpus.catalog import get_dataset
 
-__all__ = ["Draw", "Draws", "Task", "TaskInfo", "leave_out_credits"]
+__all__ = ["Draw", "Draws", "Space", "Task", "TaskInfo", "leave_out_credits"]
 
 GROUPS = 50
 """Into how many groups test examples are put for intervals: small enough to keep in a file, enough to resample."""
@@ -42,6 +42,8 @@ class Draw:
 
 
 Draws = list[Draw]
+Space = Literal["plain", "heads"]
+"""What is compared: meanings, or a context's and a reply's own spaces, which only some models have."""
 
 
 def leave_out_credits(score: Callable[[npt.NDArray[np.bool_]], float], examples: int) -> list[float]:
@@ -109,6 +111,7 @@ class Task(ABC):
     """One thing that is measured."""
 
     info: TaskInfo
+    space: Space = "plain"
     lexical = False
     """Whether it scores texts by their words and needs no encoder."""
 

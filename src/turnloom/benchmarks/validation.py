@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from turnloom.benchmarks.cache import CachedEncoder
-from turnloom.benchmarks.candidates import Candidates
 from turnloom.benchmarks.data import Pool, labelled, turns_of
 from turnloom.benchmarks.own_data import dialogues_of_table, reply_tasks
 from turnloom.benchmarks.task import Task
 from turnloom.benchmarks.tasks.intent_prototypes import IntentPrototypes
-from turnloom.benchmarks.tasks.reranking import dialogue_turns, form_scores, reranking_examples
+from turnloom.benchmarks.tasks.reranking import Candidates, dialogue_turns, form_scores, reranking_examples
 from turnloom.benchmarks.tasks.response_selection import ResponseSelection, Selection, blocks, next_turns
 from turnloom.errors import TurnloomError
 from turnloom.runtime.context_format import ContextFormat
@@ -53,7 +52,7 @@ def _scored(tasks: Sequence[Task]) -> Score:
         encoder = CachedEncoder(SentenceTransformerEncoder(model, name="model", fingerprint=step, bf16=fast))
         families: dict[str, list[float]] = {}
         for task in tasks:
-            if task.info.name.endswith("-heads") == encoder.has_heads or task.info.family == "intent":
+            if (task.space == "heads") == encoder.has_heads or task.info.family == "intent":
                 drawn = task.evaluate(encoder, DRAWS, 0)
                 mean = statistics.fmean(draw.scores[task.info.main_score] for draw in drawn)
                 families.setdefault(task.info.family.replace(" ", "_"), []).append(mean)

@@ -29,7 +29,7 @@ def compare(
     turnloom compare runs/evaluate/old-model runs/evaluate/new-model
     """
     from turnloom.benchmarks.compare import compare_runs
-    from turnloom.benchmarks.results import read_runs
+    from turnloom.benchmarks.run import read_runs
 
     found = read_runs(runs)
     if len(found) < 2:

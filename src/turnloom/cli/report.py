@@ -23,7 +23,7 @@ def report(
     turnloom report runs/evaluate/old-model runs/evaluate/new-model --out report.html
     """
     from turnloom.benchmarks.report import build_report
-    from turnloom.benchmarks.results import read_runs
+    from turnloom.benchmarks.run import read_runs
 
     found = read_runs(runs)
     with console.status("reading …") as status:

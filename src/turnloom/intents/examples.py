@@ -9,18 +9,17 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from turnloom.corpus.labelled import OUT_OF_SCOPE, is_out_of_scope
 from turnloom.errors import TurnloomError
 from turnloom.runtime.protocols import Encoder, Vectors
 from turnloom.runtime.vectors import unit_rows
 
 __all__ = [
     "OUT_OF_SCOPE",
-    "OUT_OF_SCOPE_NAMES",
     "Examples",
     "Message",
     "Turns",
     "embed",
-    "is_out_of_scope",
     "label_sets",
     "turns_of",
 ]
@@ -30,16 +29,6 @@ Message = str | Sequence[str]
 Turns = tuple[str, ...]
 Bools = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]
-
-OUT_OF_SCOPE = "out_of_scope"
-"""What `predict` says of a message that fits no intent."""
-OUT_OF_SCOPE_NAMES = (OUT_OF_SCOPE, "oos", "out-of-scope", "none")
-"""Labels that mean: no intent of ours."""
-
-
-def is_out_of_scope(label: str) -> bool:
-    """Whether a label means that no intent fits."""
-    return label.strip().lower() in OUT_OF_SCOPE_NAMES
 
 
 def turns_of(message: Message) -> Turns:

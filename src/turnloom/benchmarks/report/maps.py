@@ -1,24 +1,31 @@
-"""Maps of the embedding space as in DSE's Figure 1: intents with out-of-scope messages, questions with answers."""
+"""What a model's kept vectors show: maps as in DSE's Figure 1, and which intents are taken for each other."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
+from markupsafe import Markup
 
-from turnloom.benchmarks.data import labelled
-from turnloom.benchmarks.metrics import normalise_rows
-from turnloom.benchmarks.report.drawing import Cloud, Points, cloud_map, figure, legend
+from turnloom.benchmarks.data import label_codes, labelled, split_pool
+from turnloom.benchmarks.metrics import cosine_similarity, normalise_rows
+from turnloom.benchmarks.tasks.intent_prototypes import draw_supports, prototypes
 from turnloom.benchmarks.tasks.response_selection import blocks, selection_pairs
+from turnloom.pages.page import figure, legend, rows_table
+from turnloom.pages.plots import Cloud, Points, cloud_map, heat_map
 from turnloom.runtime.encoder import Vectors
 
-__all__ = ["INTENT_TASK", "PAIR_TASK", "intent_maps", "pair_maps"]
+__all__ = ["CONFUSION_TASK", "INTENT_TASK", "PAIR_TASK", "Confusion", "confusions", "intent_maps", "pair_maps"]
 
 INTENTS, STRANGERS, PAIRS = 12, 120, 30
-INTENT_TASK, PAIR_TASK = "oos-1shot-clinc150", "select-amazon_qa"
-"""Which tasks leave the vectors that the maps need."""
+CONFUSED, SHOTS, MISTAKES, SHOWN, CONFUSED_MODELS = "banking77", 5, 15, 20, 2
+INTENT_TASK, PAIR_TASK, CONFUSION_TASK = "oos-1shot-clinc150", "select-amazon_qa", f"intent-{SHOTS}shot-{CONFUSED}"
+"""Which tasks leave the vectors that maps and confusions need."""
 Lookup = Callable[[Sequence[str]], Vectors | None]
-_Drawn = tuple[str, list[Cloud]]
+Drawn = tuple[Markup, list[str]]
+"""What was drawn, and the names of the models without vectors."""
 
 
 def _plane(vectors: Vectors, perplexity: float) -> Points:
@@ -30,56 +37,120 @@ def _plane(vectors: Vectors, perplexity: float) -> Points:
     return np.asarray(TSNE(init="pca", perplexity=perplexity, random_state=0).fit_transform(unit), np.float64)
 
 
-def _intents() -> tuple[list[str], dict[str, list[str]], list[str]]:
-    """Every so many intents in alphabetical order, their test messages, and some messages out of scope."""
-    data = labelled("clinc150", "test")
-    names = sorted(set(data.labels))
-    chosen = names[:: max(1, len(names) // INTENTS)][:INTENTS]
-    messages = {
-        name: [text for text, label in zip(data.texts, data.labels, strict=True) if label == name] for name in chosen
-    }
-    strangers = labelled("clinc150", "oos_test").texts[:STRANGERS]
-    return [text for texts in messages.values() for text in texts] + strangers, messages, strangers
-
-
 def _maps(
-    models: Mapping[str, Lookup], texts: Sequence[str], perplexity: float, draw: Callable[[str, Points], _Drawn]
-) -> tuple[str, list[str]]:
-    """A map a model with one legend below, and the names of the models without vectors."""
-    drawn, missing, clouds = [], [], list[Cloud]()
+    models: Mapping[str, Lookup],
+    texts: Sequence[str],
+    perplexity: float,
+    draw: Callable[[str, Points], tuple[Markup, list[Cloud]]],
+) -> Drawn:
+    """A map a model with one legend below."""
+    drawn, missing, clouds = Markup(), [], list[Cloud]()
     for model, lookup in models.items():
         vectors = lookup(texts)
         if vectors is None:
             missing.append(model)
         else:
             drawing, clouds = draw(model, _plane(vectors, perplexity))
-            drawn.append(figure(drawing, model))
-    return (f'<div class="maps">{"".join(drawn)}</div>{legend(clouds)}' if drawn else ""), missing
+            drawn += figure(drawing, model)
+    return (Markup('<div class="maps">{}</div>{}').format(drawn, legend(clouds)) if drawn else drawn), missing
 
 
-def intent_maps(models: Mapping[str, Lookup]) -> tuple[str, list[str]]:
-    """A map a model of some intents and out-of-scope messages, and the names of the models without vectors."""
-    texts, messages, strangers = _intents()
+def intent_maps(models: Mapping[str, Lookup]) -> Drawn:
+    """A map a model of some intents, every so many in alphabetical order, and out-of-scope messages."""
+    data = labelled("clinc150", "test")
+    names = sorted(set(data.labels))
+    chosen = names[:: max(1, len(names) // INTENTS)][:INTENTS]
+    messages = [
+        (label, text) for name in chosen for text, label in zip(data.texts, data.labels, strict=True) if label == name
+    ]
+    strangers = labelled("clinc150", "oos_test").texts[:STRANGERS]
 
-    def draw(model: str, points: Points) -> _Drawn:
-        clouds, start = [Cloud("out of scope", points[len(texts) - len(strangers) :], None)], 0
-        for number, (name, members) in enumerate(messages.items()):
-            clouds.append(Cloud(name.replace("_", " "), points[start : start + len(members)], number))
-            start += len(members)
-        title = f"t-SNE map of {len(messages)} intents and out-of-scope messages by {model}"
-        return cloud_map(title, clouds), clouds
+    def draw(model: str, points: Points) -> tuple[Markup, list[Cloud]]:
+        labels = np.array([label for label, _ in messages])
+        clouds = [Cloud("out of scope", points[len(messages) :], None)]
+        for number, name in enumerate(chosen):
+            clouds.append(Cloud(name.replace("_", " "), points[: len(messages)][labels == name], number))
+        return cloud_map(f"t-SNE map of {len(chosen)} intents and out-of-scope messages by {model}", clouds), clouds
 
-    return _maps(models, texts, 30, draw)
+    return _maps(models, [*(text for _, text in messages), *strangers], 30, draw)
 
 
-def pair_maps(models: Mapping[str, Lookup]) -> tuple[str, list[str]]:
-    """A map a model of questions joined to their answers, and the names of the models without vectors."""
+def pair_maps(models: Mapping[str, Lookup]) -> Drawn:
+    """A map a model of questions joined to their answers."""
     pairs = blocks(selection_pairs("amazon_qa"), 0)[0][:PAIRS]
 
-    def draw(model: str, points: Points) -> _Drawn:
+    def draw(model: str, points: Points) -> tuple[Markup, list[Cloud]]:
         questions, answers = points[: len(pairs)], points[len(pairs) :]
         clouds = [Cloud("question", questions, 11), Cloud("its answer, joined by a line", answers, 1)]
         title = f"t-SNE map of {len(pairs)} questions and their answers by {model}"
         return cloud_map(title, clouds, list(zip(questions, answers, strict=True))), clouds
 
     return _maps(models, [*(pair.context[0] for pair in pairs), *(pair.reply for pair in pairs)], 10, draw)
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Intents, and how often a row's intent got a column's label."""
+
+    names: list[str]
+    counts: npt.NDArray[np.int64]
+
+    def worst_pairs(self, count: int) -> list[tuple[int, int]]:
+        """The most frequent mistakes as (row, column), the most frequent first."""
+        wrong = self.counts - np.diag(np.diag(self.counts))
+        order = np.argsort(-wrong, axis=None, kind="stable")[:count]
+        pairs = [divmod(int(index), len(self.names)) for index in order]
+        return [(row, column) for row, column in pairs if wrong[row, column]]
+
+    def worst_intents(self, count: int) -> list[int]:
+        """The intents with the most mistakes from and to them, in order of their names."""
+        wrong = self.counts - np.diag(np.diag(self.counts))
+        return sorted(np.argsort(-(wrong.sum(axis=0) + wrong.sum(axis=1)), kind="stable")[:count].tolist())
+
+
+def _confusion(lookup: Lookup) -> Confusion | None:
+    """What the first draw of the five-shot task gets wrong; None where vectors are missing."""
+    pool = split_pool(CONFUSED)
+    names, codes = label_codes(pool.train.labels)
+    supports = draw_supports(codes, SHOTS, 0)
+    vectors = lookup([*pool.test.texts, *(pool.train.texts[index] for index in supports)])
+    if vectors is None:
+        return None
+    test, examples = vectors[: len(pool.test)], vectors[len(pool.test) :]
+    centres = prototypes(np.asarray(examples, np.float64), codes[supports], len(names))
+    counts = np.zeros((len(names), len(names)), np.int64)
+    truths = [names.index(label) for label in pool.test.labels]
+    np.add.at(counts, (truths, cosine_similarity(test, centres).argmax(axis=1)), 1)
+    return Confusion(names, counts)
+
+
+def _confusion_figure(model: str, confusion: Confusion) -> Markup:
+    """The most frequent mistakes as a table, and a heat map of the intents that have most."""
+    counts, names = confusion.counts, [name.replace("_", " ") for name in confusion.names]
+    rows = [
+        (names[row], names[column], int(counts[row, column]), int(counts[row].sum()))
+        for row, column in confusion.worst_pairs(MISTAKES)
+    ]
+    chosen = confusion.worst_intents(SHOWN)
+    title = f"How often {model} takes one intent for another"
+    drawing = heat_map(title, counts[np.ix_(chosen, chosen)], [names[index] for index in chosen])
+    caption = (
+        f"{model}: the {len(chosen)} intents with most mistakes; a row's intent was taken for a column's, which has "
+        "the number of the row. Right answers are left out."
+    )
+    return Markup(
+        "<h3>The {} most frequent mistakes of {}</h3>{}"
+        '<div class="scroll heat" role="region" tabindex="0" aria-label="Heat map">{}</div>'
+    ).format(len(rows), model, rows_table(["intent", "taken for", "messages", "of"], rows), figure(drawing, caption))
+
+
+def confusions(models: Mapping[str, Lookup]) -> Drawn:
+    """Which intents of BANKING77 the first models take for each other, by five-shot prototypes."""
+    drawn, missing = Markup(), []
+    for model in list(models)[:CONFUSED_MODELS]:
+        confusion = _confusion(models[model])
+        if confusion is None:
+            missing.append(model)
+        else:
+            drawn += _confusion_figure(model, confusion)
+    return drawn, missing

@@ -6,11 +6,12 @@ from functools import cache
 from importlib import resources
 
 import yaml
+from markupsafe import Markup
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from turnloom.benchmarks.report.standing import Standing
-from turnloom.benchmarks.results import RunResult
-from turnloom.corpus.page import wide_table
+from turnloom.benchmarks.report.leaderboard import Standing
+from turnloom.benchmarks.run import RunResult
+from turnloom.pages.page import paragraph, wide_table
 
 __all__ = ["PublishedTable", "comparable_tables", "other_tables", "published_tables"]
 
@@ -64,39 +65,40 @@ def _ours(run: RunResult, column: _Column) -> float | None:
     return None if task is None or task.error or column.score not in task.draws[0] else task.mean(column.score)
 
 
-def _table(table: PublishedTable, ours: dict[str, list[float | None]]) -> str:
+def _table(table: PublishedTable, ours: dict[str, list[float | None]]) -> Markup:
+    def mean(scores: list[float] | list[float | None]) -> float:
+        known = [score for score in scores if score is not None]
+        return sum(known) / len(known) if known else 0.0
+
     scored = {f"{name} (here)": scores for name, scores in ours.items()} | dict(table.rows)
     rows = [
         (name, *("" if score is None else f"{score:.2f}" for score in scores))
         # Best first, by the mean of what there is.
-        for name, scores in sorted(scored.items(), key=lambda item: -_mean(item[1]))
+        for name, scores in sorted(scored.items(), key=lambda item: -mean(item[1]))
     ]
     headings = ["model", *(column.label for column in table.columns)]
-    return wide_table(table.paper, headings, rows, caption=f"{table.paper}. {table.reason}")
+    return wide_table(table.paper, headings, rows, f"{table.paper}. {table.reason}")
 
 
-def _mean(scores: list[float] | list[float | None]) -> float:
-    known = [score for score in scores if score is not None]
-    return sum(known) / len(known) if known else 0.0
-
-
-def comparable_tables(standing: Standing) -> str:
+def comparable_tables(standing: Standing) -> Markup:
     """Our scores and published ones in one table, for each table of which we measured something."""
-    parts = []
+    tables = Markup()
     for table in published_tables():
         if not table.same:
             continue
         ours = {name: [_ours(run, column) for column in table.columns] for name, run in standing.runs.items()}
         ours = {name: scores for name, scores in ours.items() if any(score is not None for score in scores)}
         if ours:
-            parts.append(_table(table, ours))
-    if not parts:
-        return "<p>Nothing that was measured is printed in a paper under the same protocol and on the same data.</p>"
+            tables += _table(table, ours)
+    if not tables:
+        return paragraph(
+            "Nothing that was measured is printed in a paper under the same protocol and on the same data."
+        )
     note = "Protocol and data are the same; encoders and what they were trained on are not. Papers print no intervals."
-    return f"<p>{note}</p>{''.join(parts)}"
+    return paragraph(note) + tables
 
 
-def other_tables() -> str:
+def other_tables() -> Markup:
     """Published scores that ours must not be held against, each with the reason."""
     note = "Protocol or data differ from ours, for the reason that each table gives: ours must not be held against it."
-    return f"<p>{note}</p>{''.join(_table(table, {}) for table in published_tables() if not table.same)}"
+    return paragraph(note) + Markup().join(_table(table, {}) for table in published_tables() if not table.same)

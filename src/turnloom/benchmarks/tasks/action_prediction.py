@@ -1,22 +1,138 @@
-"""Dialogue action prediction by a probe on a frozen encoder (DiaEval, section 3.2)."""
+"""Dialogue action prediction by a probe on a frozen encoder (DiaEval, section 3.2): what the system does next."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from turnloom.benchmarks.actions import ActionExamples, action_splits, action_targets
 from turnloom.benchmarks.cache import CachedEncoder
+from turnloom.benchmarks.data import split_rows
 from turnloom.benchmarks.metrics import f1_scores
 from turnloom.benchmarks.probe import Floats, ProbeData, probe_outputs
-from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo, leave_out_credits
+from turnloom.benchmarks.task import Draw, Draws, Space, Task, TaskInfo, leave_out_credits
+from turnloom.errors import TurnloomError
 
-__all__ = ["ActionPrediction"]
+__all__ = [
+    "ActionExamples",
+    "ActionPrediction",
+    "ActionTurn",
+    "action_examples",
+    "action_splits",
+    "action_targets",
+    "read_dstc2",
+]
 
 Targets = npt.NDArray[np.bool_]
+CONTEXT_TURNS = 3
+LIMITS = {"train": 20_000, "validation": 4_000, "test": 6_000}
+
+
+@dataclass(frozen=True)
+class ActionExamples:
+    """Contexts, and the acts of the system turn that followed each."""
+
+    contexts: list[tuple[str, ...]]
+    labels: list[frozenset[str]]
+
+    def __len__(self) -> int:
+        return len(self.contexts)
+
+    def sample(self, limit: int, seed: int = 0) -> ActionExamples:
+        """At most so many of them, drawn by a seed; in their own order."""
+        if len(self) <= limit:
+            return self
+        places = np.sort(np.random.default_rng(seed).choice(len(self), limit, replace=False))
+        return ActionExamples([self.contexts[place] for place in places], [self.labels[place] for place in places])
+
+
+@dataclass(frozen=True)
+class ActionTurn:
+    """One turn: whether the system said it, what was said, and its acts."""
+
+    system: bool
+    text: str
+    acts: Sequence[str] = ()
+
+
+def action_examples(dialogues: Iterable[Sequence[ActionTurn]]) -> ActionExamples:
+    """An example for each system turn that has acts and something before it: the last three turns as context.
+
+    Only the kind of an act counts, not the slot it is about (`REQUEST`, not `REQUEST:city`), as in the papers.
+
+    Example:
+        >>> turns = [ActionTurn(False, "a table please"), ActionTurn(True, "for how many?", ["REQUEST:people"])]
+        >>> action_examples([turns])
+        ActionExamples(contexts=[('a table please',)], labels=[frozenset({'REQUEST'})])
+    """
+    contexts, labels = [], []
+    for turns in dialogues:
+        for place, turn in enumerate(turns):
+            if turn.system and turn.acts and place:
+                contexts.append(tuple(before.text for before in turns[max(0, place - CONTEXT_TURNS) : place]))
+                labels.append(frozenset(act.split(":")[0] for act in turn.acts))
+    return ActionExamples(contexts, labels)
+
+
+def action_targets(labels: Sequence[frozenset[str]], names: Sequence[str]) -> Targets:
+    """Which of the named acts each example has; acts that have no name here are left out."""
+    return np.array([[name in own for name in names] for own in labels], bool).reshape(-1, len(names))
+
+
+def _dialogues(dataset: str, split: str) -> Iterator[list[ActionTurn]]:
+    for row in split_rows(dataset, split):
+        yield [ActionTurn(turn["speaker"] == "system", turn["text"], turn.get("acts") or ()) for turn in row["turns"]]
+
+
+def action_splits(dataset: str) -> dict[str, ActionExamples]:
+    """The train, validation and test examples of a set; of a large one a fixed sample."""
+    return {
+        part: action_examples(_dialogues(dataset, split)).sample(limit)
+        for (part, limit), split in zip(LIMITS.items(), ("train", "dev", "test"), strict=True)
+    }
+
+
+def read_dstc2(root: Path, sessions: Path) -> ActionExamples:
+    """DSTC2: a folder a call with `log.json` and `label.json`; a list names the calls of a split.
+
+    What the user said is taken from the transcription; a call without one has the recogniser's best guess.
+
+    Args:
+        root: The folder that the list's lines are relative to (`data`).
+        sessions: The list (`dstc2_train.flist`).
+    """
+    folders = [root / line.strip() for line in sessions.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return action_examples(_dstc2_call(folder) for folder in folders)
+
+
+def _dstc2_call(folder: Path) -> list[ActionTurn]:
+    def turns_in(path: Path) -> list[dict[str, Any]]:
+        try:
+            turns: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["turns"]
+        except json.JSONDecodeError as error:
+            raise TurnloomError(
+                f"{path}, line {error.lineno}: {error.msg}", "the file is cut off or is no JSON"
+            ) from error
+        return turns
+
+    if not (folder / "log.json").exists():
+        raise TurnloomError(f"{folder / 'log.json'} is missing", "give the files as their authors publish them")
+    labels = folder / "label.json"
+    said = [turn.get("transcription") for turn in turns_in(labels)] if labels.exists() else []
+    turns = []
+    for place, turn in enumerate(turns_in(folder / "log.json")):
+        acts = [act["act"] for act in turn["output"]["dialog-acts"]]
+        turns.append(ActionTurn(True, turn["output"]["transcript"], acts))
+        guesses = turn["input"]["live"]["asr-hyps"]
+        text = said[place] if place < len(said) else guesses[0]["asr-hyp"] if guesses else ""
+        if text:
+            turns.append(ActionTurn(False, text))
+    return turns
 
 
 def _f1_percent(predicted: Targets, truth: Targets) -> Draw:
@@ -44,7 +160,7 @@ class ActionPrediction(Task):
     def __init__(
         self,
         dataset: str,
-        space: Literal["plain", "heads"] = "plain",
+        space: Space = "plain",
         splits: Callable[[], dict[str, ActionExamples]] | None = None,
     ) -> None:
         self.space = space
@@ -67,7 +183,8 @@ class ActionPrediction(Task):
         splits = self._splits()
         names = sorted(set().union(*splits["train"].labels))
         # All at once: texts of one length share a batch.
-        vectors = self._encode(encoder, [context for part in splits.values() for context in part.contexts])
+        contexts = [context for part in splits.values() for context in part.contexts]
+        vectors = encoder.encode_contexts(contexts, self.space == "heads")
         ends = np.cumsum([len(examples) for examples in splits.values()])[:-1]
         data = {
             part: ProbeData(rows, action_targets(examples.labels, names))
@@ -75,8 +192,3 @@ class ActionPrediction(Task):
         }
         outputs = probe_outputs(data, _validation_score, exclusive=False, draws=draws, seed=seed)
         return [_f1_percent(found > 0, data["test"].targets) for found in outputs]
-
-    def _encode(self, encoder: CachedEncoder, contexts: list[tuple[str, ...]]) -> Floats:
-        if self.space == "heads":
-            return encoder.encode_query(contexts)
-        return encoder.encode([encoder.format_context(context) for context in contexts])

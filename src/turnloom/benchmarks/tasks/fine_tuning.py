@@ -11,13 +11,21 @@ from abc import abstractmethod
 import numpy as np
 import numpy.typing as npt
 
-from turnloom.benchmarks.actions import action_splits, action_targets
 from turnloom.benchmarks.cache import CachedEncoder
 from turnloom.benchmarks.data import Pool, split_pool
-from turnloom.benchmarks.fine_tune import FineTuning, Places, draw_few_shot, fine_tune, trainable_copy
-from turnloom.benchmarks.fine_tune_objectives import LabelObjective, ReplyObjective, rank_replies
+from turnloom.benchmarks.fine_tune import (
+    FineTuning,
+    LabelObjective,
+    Places,
+    ReplyObjective,
+    draw_few_shot,
+    fine_tune,
+    rank_replies,
+    trainable_copy,
+)
 from turnloom.benchmarks.metrics import best_column_credit, f1_scores
 from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo, leave_out_credits
+from turnloom.benchmarks.tasks.action_prediction import action_splits, action_targets
 from turnloom.benchmarks.tasks.response_selection import MAX_PAIRS, Selection, blocks, selection_draw, selection_pairs
 from turnloom.corpus.catalog import get_dataset
 from turnloom.errors import TurnloomError

@@ -3,22 +3,93 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from turnloom.benchmarks.cache import CachedEncoder, Floats
-from turnloom.benchmarks.candidates import Candidates, candidate_outputs, candidate_scores
 from turnloom.benchmarks.data import split_rows
-from turnloom.benchmarks.metrics import best_column_credit
+from turnloom.benchmarks.metrics import (
+    average_precision,
+    best_column_credit,
+    cosine_similarity,
+    expected_top_k,
+    first_relevant_reciprocal_rank,
+)
 from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo
+from turnloom.runtime.encoder import Scorer, Vectors
 
-__all__ = ["CONTEXTS", "Reranking", "dialogue_turns", "form_scores", "reranking_examples"]
+__all__ = [
+    "CONTEXTS",
+    "Candidates",
+    "Reranking",
+    "candidate_outputs",
+    "candidate_scores",
+    "dialogue_turns",
+    "form_scores",
+    "reranking_examples",
+]
 
 CONTEXTS, CANDIDATES, MIN_TURNS = 2_000, 10, 2
 NAMES = {"top1": "r10_at_1", "top2": "r10_at_2", "top5": "r10_at_5"}
 PLAIN, ADVERSARIAL = [0, *range(2, CANDIDATES + 1)], [*range(CANDIDATES)]
 """The columns of the two forms: without the planted turn, and without the last of the others."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """A context and its candidates, of which some are right."""
+
+    context: tuple[str, ...]
+    replies: list[str]
+    right: list[bool]
+
+
+def candidate_outputs(model: CachedEncoder, examples: Sequence[Candidates]) -> list[Floats]:
+    """How well each candidate fits: a scorer's own score, or an encoder's cosine.
+
+    Cosines are taken in the spaces of contexts and replies where the model has them.
+    """
+    if isinstance(model.encoder, Scorer):
+        return [model.score(example.context, example.replies) for example in examples]
+    contexts = model.encode_contexts([example.context for example in examples], model.has_heads)
+    encode_replies: Callable[[list[str]], Vectors] = model.encode_document if model.has_heads else model.encode
+    # All at once first: texts of one length share a batch.
+    encode_replies([reply for example in examples for reply in example.replies])
+    return [
+        cosine_similarity(context[None], encode_replies(example.replies))[0]
+        for context, example in zip(contexts, examples, strict=True)
+    ]
+
+
+def candidate_scores(
+    outputs: Sequence[Floats], examples: Sequence[Candidates], tops: Sequence[int] = (1, 3, 10)
+) -> Draw:
+    """The means of Top-k, P@1, MAP and MRR in percent, and each context's Top-1.
+
+    Top-k asks for the best of the right candidates; the other right ones neither help it nor stand in its way.
+    """
+    each = [_scores(row, np.array(example.right), tops) for row, example in zip(outputs, examples, strict=True)]
+    return Draw(
+        {name: float(np.mean([scores[name] for scores in each])) for name in each[0]},
+        [scores[f"top{tops[0]}"] for scores in each],
+    )
+
+
+def _scores(outputs: Floats, right: npt.NDArray[np.bool_], tops: Sequence[int]) -> dict[str, float]:
+    best = int(np.flatnonzero(right)[np.argmax(outputs[right])])
+    keep = ~right
+    keep[best] = True
+    place = int(keep[:best].sum())
+    rows = np.broadcast_to(outputs, (int(right.sum()), len(outputs)))
+    return {
+        **{f"top{k}": 100 * expected_top_k(outputs[keep], place, k) for k in tops},
+        "p_at_1": 100 * float(best_column_credit(rows, np.flatnonzero(right)).sum()),
+        "map": 100 * average_precision(outputs, right),
+        "mrr": 100 * first_relevant_reciprocal_rank(outputs, right),
+    }
 
 
 def dialogue_turns(dataset: str, split: str) -> list[list[tuple[str, str]]]:
@@ -32,11 +103,6 @@ def reranking_examples(
     """Contexts of two turns or more, each with the candidates of both forms: `form_scores` takes those of one.
 
     They are the reply that followed, a planted turn of the context itself, and nine replies from other dialogues.
-
-    Args:
-        dialogues: Turns as (speaker, text).
-        seed: For which contexts, which others, and which turn is planted.
-        limit: At most so many.
     """
     rng = np.random.default_rng(seed)
     places = [
@@ -66,14 +132,7 @@ def reranking_examples(
 def form_scores(
     outputs: Sequence[Floats], examples: Sequence[Candidates], *, adversarial: bool, tops: Sequence[int] = (1, 2, 5)
 ) -> Draw:
-    """R10@k, MAP, MRR and P@1 in percent of one form; of the adversarial one, how often the planted turn comes first.
-
-    Args:
-        outputs: How well each candidate fits.
-        examples: From `reranking_examples`.
-        adversarial: Whether the planted turn takes the place of the last of the others.
-        tops: Each k of R10@k.
-    """
+    """R10@k, MAP, MRR and P@1 in percent of one form; adversarial: also how often the planted turn is first."""
     columns = ADVERSARIAL if adversarial else PLAIN
     rows = [output[columns] for output in outputs]
     right = [True] + [False] * (CANDIDATES - 1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +11,7 @@ import numpy.typing as npt
 from turnloom.benchmarks.cache import CachedEncoder
 from turnloom.benchmarks.data import rows, turns_of
 from turnloom.benchmarks.metrics import cosine_similarity, expected_reciprocal_rank, expected_top_k
-from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo
+from turnloom.benchmarks.task import Draw, Draws, Space, Task, TaskInfo
 
 __all__ = [
     "ResponseSelection",
@@ -100,7 +99,7 @@ class ResponseSelection(Task):
         self,
         dataset: str,
         turns: int = 1,
-        space: Literal["plain", "heads"] = "plain",
+        space: Space = "plain",
         pairs: Callable[[], list[Selection]] | None = None,
     ) -> None:
         self.pairs = pairs or (lambda: selection_pairs(dataset, turns))

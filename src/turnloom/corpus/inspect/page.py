@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from turnloom.corpus.inspect.statistics import CorpusStatistics, warnings_of
-from turnloom.corpus.page import bars, curve, page, rows_table
+from turnloom.pages.page import page, rows_table
+from turnloom.pages.plots import bars, curve
 
 __all__ = ["headline", "inspect_page"]
 
