@@ -77,7 +77,7 @@ def common_reasons(rejected: Path | None, most: int = 3) -> list[Reason]:
     return [Reason(n, entry["reason"], f"{entry['file']}:{entry['line']}", entry["piece"]) for n, entry in examples]
 
 
-def _check_anything_read(files: list[FileCounts], rejected: Path | None) -> None:
+def _check_anything_read(files: list[FileCounts], rejected: Path) -> None:
     """Raise NothingReadError if every record was rejected, or there is none, or none with text."""
     if any(file.dialogues or file.out_of_split for file in files):
         return
@@ -171,11 +171,11 @@ def convert(
         table = _sort_turns(_joined_pieces(daft().read_parquet(f"{writer.partial}/pieces/*.parquet")))
     writer.write(table)
     files = read_counts(side_folder)
-    rejected_path = None
+    staged = writer.new / REJECTED  # It stands in the table's folder once the table is whole.
     for rejections in sorted(side_folder.glob("*.rejected.jsonl")):
-        rejected_path = writer.folder / REJECTED
-        with (writer.new / REJECTED).open("ab") as gathered, rejections.open("rb") as content:
+        with staged.open("ab") as gathered, rejections.open("rb") as content:
             shutil.copyfileobj(content, gathered)
+    rejected_path = writer.folder / REJECTED if staged.exists() else None
     totals = {
         name: sum(getattr(file, name) for file in files)
         for name in ("records", "rejected", "dropped_turns", "unread_times", "out_of_split")
@@ -185,6 +185,6 @@ def convert(
             f"{totals['rejected']:,} records were rejected, and --strict allows none",
             f"see {writer.publish(REJECTED)} for lines and reasons",
         )
-    _check_anything_read(files, rejected_path)
+    _check_anything_read(files, staged)
     manifest = writer.finish(command, {"sources": count_by_source(writer.staged()), **totals})
     return Conversion(manifest, files, rejected_path)
