@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import typer.main
-from studies.onboarding.code_blocks import KINDS, REASONS, ROOT, Block, blocks, commands, pages
+from tools.code_blocks import KINDS, REASONS, ROOT, Block, blocks, commands, pages
 
 from tests.docs.fixtures import write_place
 from tests.docs.shell import Shell, split_command
@@ -24,6 +24,7 @@ EVERY = [block for found in PAGES.values() for block in found]
 QUICK = {"docs/guides/intents.md", "docs/guides/replies.md", "docs/guides/read-your-logs.md", "docs/guides/views.md"}
 """Pages that take a few seconds; the others train, measure or serve, and are slow."""
 BEFORE = {
+    "docs/guides/export.md": ("turnloom replies build corpus --model my-model --out replies",),
     "docs/guides/compare.md": (
         "turnloom evaluate all-MiniLM-L6-v2 --suite quick --draws 3",
         "turnloom evaluate gte-small --suite quick --draws 3",
