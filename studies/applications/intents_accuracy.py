@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from studies.applications.intents_data import SHOTS, cached, intent_set, mean
-from studies.figures import record
+from studies.lib.figures import record
 from turnloom.benchmarks.data import Labelled
 from turnloom.intents import IntentClassifier
 

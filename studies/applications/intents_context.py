@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from studies.applications.intents_data import cached, mean
-from studies.figures import record
+from studies.lib.figures import record
 from turnloom.benchmarks.data import split_rows
 from turnloom.intents import IntentClassifier
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from studies.applications.intents_data import SHOTS, IntentSet, cached, intent_set
-from studies.figures import record
+from studies.lib.figures import record
 from turnloom.benchmarks.data import Labelled, only_labels
 from turnloom.intents import IntentClassifier
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from studies.applications.intents_data import DRAWS, FILES, SHOTS, IntentSet, cached, intent_set, mean
-from studies.figures import record
+from studies.lib.figures import record
 from turnloom.intents import IntentClassifier, evaluate
 
 RATES = (0.05, 0.1, 0.2)

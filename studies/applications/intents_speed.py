@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 
 from studies.applications.intents_data import SHOTS, intent_set
-from studies.figures import record
+from studies.lib.figures import record
 from turnloom.benchmarks import CachedEncoder
 from turnloom.intents import IntentClassifier
 from turnloom.runtime import load_encoder

@@ -15,7 +15,7 @@ import statistics
 import sys
 from pathlib import Path
 
-from studies.figures import STUDIES, record
+from studies.lib.figures import STUDIES, record
 from turnloom.corpus import convert
 from turnloom.corpus.catalog import get_dataset
 from turnloom.corpus.table import MANIFEST

@@ -17,7 +17,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from studies.figures import record
+from studies.lib.figures import record
 from turnloom.replies import ReplyIndex
 
 RUNS = 10

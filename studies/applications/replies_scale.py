@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from studies.applications.replies_corpus import ASKED, Base, RepeatingEncoder, write_corpus
-from studies.figures import STUDIES, record
-from studies.memory import GIB, kibibytes
+from studies.lib.figures import STUDIES, record
+from studies.lib.memory import GIB, kibibytes
 from turnloom.replies import ReplyIndex
 from turnloom.replies.ann import CANDIDATES, exact_neighbours
 from turnloom.runtime.protocols import Vectors

@@ -6,12 +6,12 @@ Usage: python -m studies.baselines.figures
 from __future__ import annotations
 
 import statistics
-from pathlib import Path
 
-from studies.figures import record
-from turnloom.benchmarks import RunResult, read_results
+from studies.lib.figures import record
+from studies.lib.results import Results
+from turnloom.benchmarks import RunResult
 
-FOLDER = Path(__file__).parent
+RESULTS = Results("baselines")
 INTENTS = ("clinc150", "banking77", "hwu64", "snips")
 SCORES = {
     "knn_snips": ("knn-snips", "accuracy_k1"),
@@ -51,7 +51,7 @@ def scores_of(result: RunResult) -> dict[str, float]:
 
 def main() -> None:
     for model in MODELS:
-        result = read_results(FOLDER / model)
+        result = RESULTS.scores(model)
         if result is not None:
             record("baselines", {f"{model}.{name}": value for name, value in scores_of(result).items()})
 

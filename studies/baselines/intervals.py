@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from tests.benchmarks.test_compare import TRUTH, result, simulated, simulated_pair
 
-from studies.figures import record
+from studies.lib.figures import record
 from turnloom.benchmarks.compare import compare_runs, task_interval
 
 INTERVALS, COMPARISONS = 4_000, 2_000

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.benchmarks.known_answers import Constant, Oracle, chance, known_tasks, score, write_sets
 
-from studies.figures import record
+from studies.lib.figures import record
 
 
 def main() -> None:

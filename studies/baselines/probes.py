@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from studies.figures import record
+from studies.lib.figures import record
 from turnloom.benchmarks import CachedEncoder, run_tasks, suite_tasks
 from turnloom.runtime import load_encoder
 

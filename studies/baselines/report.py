@@ -1,4 +1,4 @@
-"""Builds the report over all baselines and counts what a browser complains about.
+"""Writes the report over all baselines, docs/baselines.html, and counts what a browser complains about.
 
 Usage: TURNLOOM_DATA=... python -m studies.baselines.report [CACHE]
 """
@@ -6,29 +6,26 @@ Usage: TURNLOOM_DATA=... python -m studies.baselines.report [CACHE]
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 
 from tests.cli.browser import opened, overflow
 
-from studies.figures import record
+from studies.baselines.figures import RESULTS
+from studies.lib.figures import record
 from turnloom.benchmarks.report import build_report
-from turnloom.benchmarks.run import read_runs
 
-FOLDER = Path(__file__).parent
+PAGE = Path("docs/baselines.html")
 
 
 def main(cache: Path) -> None:
-    runs = read_runs(sorted(path.parent for path in FOLDER.glob("*/results.json")))
-    with tempfile.TemporaryDirectory() as name:
-        path = Path(name) / "report.html"
-        path.write_text(build_report(runs, cache, print), encoding="utf-8")
-        complaints, wider = 0, 0
-        for width in (390, 1280):
-            with opened(path, width) as (page, problems):
-                wider = max(wider, overflow(page))
-            complaints += len(problems)
-        size = path.stat().st_size
+    runs = [scores for name in RESULTS.runs() if (scores := RESULTS.scores(name)) is not None]
+    PAGE.write_text(build_report({run.model: run for run in runs}, cache, print), encoding="utf-8")
+    complaints, wider = 0, 0
+    for width in (390, 1280):
+        with opened(PAGE, width) as (page, problems):
+            wider = max(wider, overflow(page))
+        complaints += len(problems)
+    size = PAGE.stat().st_size
     figures = {"report_console_errors": complaints, "report_overflow_pixels": wider, "report_megabytes": size / 1e6}
     record("baselines", figures)
 

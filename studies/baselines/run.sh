@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=studies/baselines
 mini="$MODELS/all-MiniLM-L6-v2"
-measure() { turnloom evaluate "$1" --suite all --out "$here/$2" --bf16; }
+measure() { python -m studies.lib.results baselines "$2" "$1" --suite all --bf16; }
 measure "$mini" all-MiniLM-L6-v2
 measure bm25 bm25
 measure "static:$mini" static
@@ -20,4 +20,3 @@ have quick_suite_minutes || python -m studies.baselines.speed "$mini"
 have probe_minutes || python -m studies.baselines.probes "$mini"
 have interval_coverage || python -m studies.baselines.intervals
 python -m studies.baselines.report
-turnloom report $(dirname $here/*/results.json) --out docs/baselines.html

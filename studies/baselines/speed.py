@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from studies.figures import record
+from studies.lib.figures import record
 from turnloom.benchmarks import CachedEncoder, run_tasks, tasks_named
 from turnloom.runtime.encoder import SentenceTransformerEncoder, Vectors, load_encoder
 

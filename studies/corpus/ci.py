@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from studies.figures import record
+from studies.lib.figures import record
 
 ROOT = Path(__file__).parents[2]
 

@@ -13,7 +13,7 @@ from types import FrameType
 from tests.corpus.mutations import fuzz_files
 from tests.corpus.test_fuzz import read_all
 
-from studies.figures import record
+from studies.lib.figures import record
 from turnloom.corpus.readers import READERS
 
 RECORDS = 10_000

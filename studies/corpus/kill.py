@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from studies.figures import record
+from studies.lib.figures import record
 
 RUNS = 20
 COMMAND = ["turnloom", "prepare", "taskmaster", "woz20", "--split", "train", "--hold-out", "multiwoz21", "--out"]

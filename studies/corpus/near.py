@@ -9,7 +9,7 @@ import random
 import tempfile
 from pathlib import Path
 
-from studies.figures import record
+from studies.lib.figures import record
 from turnloom.corpus import convert, read_table
 from turnloom.corpus.catalog import get_dataset
 from turnloom.corpus.cleaning.duplicates import NearOptions

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from studies.corpus.sizes import CORPUS
-from studies.figures import record
+from studies.lib.figures import record
 
 COMMAND = ["turnloom", "prepare", *CORPUS, "--split", "train", "--hold-out", "dse,diaeval"]
 

@@ -16,9 +16,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from studies.corpus.generate import generate
-from studies.figures import record
+from studies.lib.figures import record
+from studies.lib.results import Results
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Results("corpus")
 SIZES = (5, 17, 37)
 COMPARED = 5
 
@@ -72,12 +73,9 @@ def run_arm(arm: str, source: Path, out: Path) -> dict[str, float]:
 
 def arm(name: str, measured: Callable[[], dict[str, float]]) -> dict[str, float]:
     """The result of an arm, measured if it is not there."""
-    path = RESULTS / f"{name}.json"
-    if not path.exists():
-        RESULTS.mkdir(exist_ok=True)
-        path.write_text(json.dumps(measured(), indent=2) + "\n")
-    found: dict[str, float] = json.loads(path.read_text())
-    return found
+    if name not in RESULTS.runs():
+        RESULTS.put(name, measured())
+    return RESULTS.runs()[name]
 
 
 def compare(source: Path, out: Path) -> dict[str, float]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tests.corpus.personal_data import score
 
-from studies.figures import record
+from studies.lib.figures import record
 from turnloom.corpus.privacy.patterns import find_personal
 
 

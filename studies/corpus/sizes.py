@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from studies.figures import record
+from studies.lib.figures import record
 from turnloom.corpus import convert, read_table
 from turnloom.corpus.catalog import get_dataset, training_dialogues
 from turnloom.corpus.inspect.statistics import measure

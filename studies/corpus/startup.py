@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from studies.figures import record
+from studies.lib.figures import record
 
 RUNS = 9
 

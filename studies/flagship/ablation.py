@@ -7,14 +7,13 @@ Arms are trained and not measured on test splits; `validation.py` tells.
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
-from studies.arms import START, Arm, Study, curve_of, is_done
 from studies.flagship.arms import RESULTS, RUNS
 from studies.flagship.validation import validated
-from studies.tables import put_tables
+from studies.lib.arms import START, Arm, Study
+from studies.lib.tables import put_tables
 
 OBJECTIVE = "stages.0.objective"
 PAGE = Path(__file__).parent / "README.md"
@@ -46,20 +45,19 @@ def arms() -> list[Arm]:
 
 def told(name: str, model: Path) -> dict[str, float]:
     """What validation says of a model, asked once."""
-    path = RESULTS / name / "validation.json"
-    if not path.exists():
-        path.write_text(json.dumps(validated(str(model))) + "\n")
-    found: dict[str, float] = json.loads(path.read_text())
+    if RESULTS.get(name, "validation") is None:
+        RESULTS.put(name, {"validation": validated(str(model))})
+    found: dict[str, float] = RESULTS.get(name, "validation")
     return found
 
 
 def table(models: Path) -> list[str]:
     """A row for the start, and for each arm that is done."""
     rows = {"start": told("start", models / START)}
-    for name in (arm.name for arm in arms() if is_done(RESULTS / arm.name)):
+    for name in (arm.name for arm in arms() if RESULTS.is_done(arm.name)):
         rows[name] = told(name, RUNS / name)
         if name == "whole":
-            before = curve_of(RESULTS / name)[-2]["response_selection"]
+            before = RESULTS.curve(name)[-2]["response_selection"]
             rows["without-refit"] = {"next turns after 1": before}
     lines = [
         "| | 1-shot intents, mean of four | STS-B dev | next turns, after one | after three |",

@@ -15,10 +15,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from studies.figures import record
 from studies.flagship.arms import RESULTS
+from studies.lib.figures import record
 from studies.methods.figures import as_used
-from turnloom.benchmarks import read_results
 from turnloom.benchmarks.data import rows
 
 WORK = Path("runs/twacs")
@@ -59,19 +58,10 @@ def run(*words: str) -> None:
 
 def scores(model: str, name: str) -> dict[str, float]:
     """Those that are recorded; next turns by the heads where the model has them."""
-    out = RESULTS / "adaptation" / name
-    if not (out / "results.json").exists():
-        run(
-            "evaluate",
-            model,
-            "--intents",
-            str(WORK / "intents.csv"),
-            "--responses",
-            str(WORK / "held"),
-            "--out",
-            str(out),
-        )
-    result = read_results(out)
+    kept = f"adaptation/{name}"
+    if RESULTS.scores(kept) is None:
+        RESULTS.evaluate(kept, model, "--intents", str(WORK / "intents.csv"), "--responses", str(WORK / "held"))
+    result = RESULTS.scores(kept)
     assert result is not None
     tasks = as_used(result).tasks
     wanted = {f"intent_{shots}shot": f"intent-{shots}shot-intents" for shots in (1, 5)}

@@ -12,10 +12,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from studies.arms import Arm, Study
+from studies.lib.arms import Arm, Study
+from studies.lib.results import Results
 
 SEEDS = (0, 1, 2)
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Results("flagship")
 RUNS = Path("runs/flagship")
 SUITES = (("--suite", "dse"), ("--suite", "diaeval"), ("--tasks", "sts-stsb_en,retrieve-multidogo"))
 

@@ -5,18 +5,17 @@ Usage: python -m studies.flagship.figures
 
 from __future__ import annotations
 
-import json
 import math
 import statistics
 from pathlib import Path
 
-from studies.arms import is_done
-from studies.figures import STUDIES, record
+from studies.baselines.figures import RESULTS as BASELINES
 from studies.flagship.arms import RESULTS, SEEDS
+from studies.lib.figures import STUDIES, record
+from studies.lib.tables import mean_run
 from studies.methods.arms import MATCHING, METHODS
 from studies.methods.figures import all_scores, as_used, method_figures
-from studies.tables import mean_run
-from turnloom.benchmarks import RunResult, read_results
+from turnloom.benchmarks import RunResult
 
 HELD_OUT = {
     "dstc11_1shot": "intent-1shot-dstc11_intent",
@@ -37,12 +36,10 @@ def _named(prefix: str, scores: dict[str, float]) -> dict[str, float]:
     return {f"{prefix}.{name}": value for name, value in scores.items()}
 
 
-def _minutes(folder: Path) -> float:
+def _minutes(run: str) -> float:
     """From beginning to end, where that was noted: refitting heads and looking at validation take time too."""
-    times = folder / "times.json"
-    if times.exists():
-        return float(json.loads(times.read_text())["wall_minutes"])
-    return float(json.loads((folder / "training.json").read_text())["minutes"])
+    times = RESULTS.get(run, "times")
+    return float(times["wall_minutes"] if times else RESULTS.get(run, "training")["minutes"])
 
 
 def _parameters(model: Path) -> int:
@@ -66,20 +63,19 @@ def best_single() -> dict[str, float]:
 def main() -> None:
     figures = _named("best-single", best_single())
     for model, name in (("start", "all-MiniLM-L6-v2"), ("gte-small", "gte-small")):
-        if (result := read_results(STUDIES / "baselines" / name)) is not None:
+        if (result := BASELINES.scores(name)) is not None:
             figures |= _named(model, all_scores(result))
-    if (start := read_results(RESULTS / "start")) is not None:
+    if (start := RESULTS.scores("start")) is not None:
         figures |= _named("heldout.start", held_out_scores(start))
-    folders = [RESULTS / f"final-seed{seed}" for seed in SEEDS]
-    finished = [folder for folder in folders if is_done(folder)]
-    results = [result for folder in finished if (result := read_results(folder)) is not None]
+    finished = [run for seed in SEEDS if RESULTS.is_done(run := f"final-seed{seed}")]
+    results = [result for run in finished if (result := RESULTS.scores(run)) is not None]
     if results:
         mean = mean_run(results)
         figures |= _named("turnloom", all_scores(mean))
         figures |= _named("heldout.turnloom", held_out_scores(mean))
         figures["turnloom.seeds"] = len(results)
         figures["parameters_millions"] = _parameters(STUDIES.parent / "models" / "turnloom-mini") / 1e6
-        figures["training_hours"] = statistics.fmean(_minutes(folder) for folder in finished) / 60
+        figures["training_hours"] = statistics.fmean(_minutes(run) for run in finished) / 60
     record("flagship", figures)
 
 

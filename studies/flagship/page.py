@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from studies.figures import STUDIES
+from studies.baselines.figures import RESULTS as BASELINE_RESULTS
 from studies.flagship.arms import RESULTS, SEEDS
 from studies.flagship.figures import HELD_OUT
+from studies.lib.tables import ROWS, Rows, differences_table, mean_run, put_tables, scores_table
 from studies.methods.arms import METHODS
+from studies.methods.arms import RESULTS as METHOD_RESULTS
 from studies.methods.figures import as_used, finished_seeds
-from studies.tables import ROWS, Rows, differences_table, mean_run, put_tables, scores_table
-from turnloom.benchmarks import RunResult, read_results
+from turnloom.benchmarks import RunResult
 
 PAGE = Path("docs/results.md")
 BASELINES = {"start": "all-MiniLM-L6-v2", "gte-small": "gte-small"}
@@ -27,11 +28,11 @@ ALL_ROWS: Rows = {
 
 def runs() -> dict[str, list[RunResult]]:
     """The seeds of the flagship first, then of what it is compared with."""
-    folders = {"turnloom": [RESULTS / f"final-seed{seed}" for seed in SEEDS]}
-    folders |= {name: [STUDIES / "baselines" / folder] for name, folder in BASELINES.items()}
-    folders |= {method: finished_seeds(method) for method in METHODS}
-    found = {name: [run for seed in seeds if (run := read_results(seed))] for name, seeds in folders.items()}
-    more = read_results(RESULTS / "start")  # What the baselines' suites do not have.
+    kept = {"turnloom": [RESULTS.scores(f"final-seed{seed}") for seed in SEEDS]}
+    kept |= {name: [BASELINE_RESULTS.scores(run)] for name, run in BASELINES.items()}
+    kept |= {method: [METHOD_RESULTS.scores(seed) for seed in finished_seeds(method)] for method in METHODS}
+    found = {name: [run for run in seeds if run] for name, seeds in kept.items()}
+    more = RESULTS.scores("start")  # What the baselines' suites do not have.
     if more is not None:
         (start,) = found["start"]
         found["start"] = [start.model_copy(update={"tasks": {**more.tasks, **start.tasks}})]

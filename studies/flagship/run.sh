@@ -3,15 +3,14 @@
 # that holds all-MiniLM-L6-v2). What is there is skipped; an arm that was interrupted goes on.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-results=studies/flagship/results
 held="intent-1shot-dstc11_intent,intent-5shot-dstc11_intent,intent-1shot-bitext_support,intent-5shot-bitext_support"
 next="select-topical_chat-next,select-topical_chat-next-heads"
-bash studies/tier_a.sh
+bash studies/lib/tier_a.sh
 python -m studies.flagship.arms "$MODELS"
 python -m studies.flagship.ablation "$MODELS"
-turnloom evaluate "$MODELS/all-MiniLM-L6-v2" --tasks "$held,$next" --out "$results/start" --bf16
+python -m studies.lib.results flagship start "$MODELS/all-MiniLM-L6-v2" --tasks "$held,$next" --bf16
 for seed in 0 1 2; do
-  turnloom evaluate "runs/flagship/final-seed$seed" --tasks "$held,$next" --out "$results/final-seed$seed" --bf16
+  python -m studies.lib.results flagship "final-seed$seed" "runs/flagship/final-seed$seed" --tasks "$held,$next" --bf16
 done
 python -m studies.flagship.package runs/flagship/final-seed0 models/turnloom-mini
 python -m studies.flagship.adapt "$MODELS/all-MiniLM-L6-v2" models/turnloom-mini

@@ -9,7 +9,6 @@ Usage: TURNLOOM_DATA=... python -m studies.flagship.validation MODEL...
 
 from __future__ import annotations
 
-import json
 import random
 import statistics
 import sys
@@ -73,13 +72,10 @@ def validated(model: str) -> dict[str, float]:
 
 
 def main(*models: str) -> None:
-    path = RESULTS / "validation.json"
-    known = json.loads(path.read_text()) if path.exists() else {}
     for model in models:
-        known[Path(model).name] = validated(model)
-        print(Path(model).name, known[Path(model).name])
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(known, indent=1) + "\n")
+        scores = validated(model)
+        print(Path(model).name, scores)
+        RESULTS.put(Path(model).name, {"validation": scores})
 
 
 if __name__ == "__main__":

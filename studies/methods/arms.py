@@ -10,7 +10,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from studies.arms import Arm, Study
+from studies.lib.arms import Arm, Study
+from studies.lib.results import Results
 
 MINUTES = 30
 SEEDS = {"dse": 3, "wmdc-heads": 3}
@@ -18,7 +19,7 @@ METHODS = ("dse", "wmdc-heads", "simcse", "wmdc", "tod-bert", "dse-heads", "dse-
 MATCHING = ("dialoguecse", "siamese")
 TEMPLATES = ("tadse", "simcse-templates")
 RAW = ("simcse", "dse", "wmdc", "dialoguecse")
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Results("methods")
 INTENTS_1SHOT = "intent-1shot-clinc150,intent-1shot-banking77,intent-1shot-hwu64,intent-1shot-snips"
 
 

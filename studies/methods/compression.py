@@ -13,7 +13,7 @@ import sys
 import numpy as np
 from sentence_transformers import SentenceTransformer
 
-from studies.figures import record
+from studies.lib.figures import record
 from turnloom.benchmarks.data import rows
 from turnloom.corpus.tagging import Tagged, Tagger, read_bio, spacy_tagger
 from turnloom.runtime import SemanticCompression, choose_weight

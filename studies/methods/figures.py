@@ -5,16 +5,14 @@ Usage: python -m studies.methods.figures
 
 from __future__ import annotations
 
-import json
 import statistics
-from pathlib import Path
 
-from studies.arms import is_done
+from studies.baselines.figures import RESULTS as BASELINES
 from studies.baselines.figures import scores_of
-from studies.figures import record
+from studies.lib.figures import record
+from studies.lib.tables import mean_run
 from studies.methods.arms import MATCHING, METHODS, MINUTES, RAW, RESULTS, SEEDS, TEMPLATES
-from studies.tables import mean_run
-from turnloom.benchmarks import RunResult, read_results
+from turnloom.benchmarks import RunResult
 
 HEADS = "-heads"
 
@@ -33,24 +31,24 @@ def all_scores(result: RunResult) -> dict[str, float]:
     return scores_of(as_used(result))
 
 
-def finished_seeds(method: str) -> list[Path]:
-    """The results of the seeds of a method that are finished, the first seed first."""
+def finished_seeds(method: str) -> list[str]:
+    """The runs of a method that are finished, the first seed first."""
     names = [method, *[f"{method}-seed{seed}" for seed in range(1, SEEDS.get(method, 1))]]
-    return [RESULTS / name for name in names if is_done(RESULTS / name)]
+    return [name for name in names if RESULTS.is_done(name)]
 
 
 def method_figures(method: str) -> dict[str, float]:
     """The means over the seeds of a method that are finished."""
-    folders = finished_seeds(method)
-    found = [result for folder in folders if (result := read_results(folder)) is not None]
+    seeds = finished_seeds(method)
+    found = [result for seed in seeds if (result := RESULTS.scores(seed)) is not None]
     if not found:
         return {}
-    pairs = [json.loads((folder / "training.json").read_text())["pairs"] for folder in folders]
+    pairs = [RESULTS.get(seed, "training")["pairs"] for seed in seeds]
     return {**all_scores(mean_run(found)), "pairs": statistics.fmean(pairs), "seeds": len(found)}
 
 
 def main() -> None:
-    start = read_results(Path(__file__).parent.parent / "baselines" / "all-MiniLM-L6-v2")
+    start = BASELINES.scores("all-MiniLM-L6-v2")
     assert start is not None
     figures = {f"start.{name}": value for name, value in all_scores(start).items()}
     figures["minutes_per_method"] = MINUTES

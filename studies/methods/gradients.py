@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tests.objectives.processes import cached_errors, on_processes, parallel_errors
 
-from studies.figures import record
+from studies.lib.figures import record
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from studies.figures import record
+from studies.lib.figures import record
 from turnloom.objectives import MatchingGuided, NTXent
 from turnloom.runtime.context_format import ContextFormat
 from turnloom.training import load_recipe

@@ -15,8 +15,8 @@ from typing import Any
 
 import torch
 
-from studies.figures import record
-from studies.memory import GIB, kibibytes
+from studies.lib.figures import record
+from studies.lib.memory import GIB, kibibytes
 from turnloom.objectives import HardNegativeContrast, small_transformer
 
 LENGTH, MINI_BATCH = 32, 64

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from studies.figures import STUDIES
-from studies.methods.arms import MATCHING, METHODS, TEMPLATES
+from studies.baselines.figures import RESULTS as BASELINES
+from studies.lib.tables import ROWS, Rows, differences_table, put_tables, scores_table
+from studies.methods.arms import MATCHING, METHODS, RESULTS, TEMPLATES
 from studies.methods.figures import as_used, finished_seeds
-from studies.tables import ROWS, Rows, differences_table, put_tables, scores_table
-from turnloom.benchmarks import RunResult, read_results
+from turnloom.benchmarks import RunResult
 
 PAGE = Path(__file__).parent / "README.md"
 GUIDE = Path("docs/methods.md")
@@ -30,7 +30,7 @@ IDEAS = dict([MATCHING, TEMPLATES])
 
 def runs_of(method: str) -> list[RunResult]:
     """A method's seeds as the model is used."""
-    return [as_used(run) for seed in finished_seeds(method) if (run := read_results(seed))]
+    return [as_used(run) for seed in finished_seeds(method) if (run := RESULTS.scores(seed))]
 
 
 def ideas_tables(start: RunResult) -> list[list[str]]:
@@ -45,7 +45,7 @@ def ideas_tables(start: RunResult) -> list[list[str]]:
 
 
 def main() -> None:
-    start_run = read_results(STUDIES / "baselines" / "all-MiniLM-L6-v2")
+    start_run = BASELINES.scores("all-MiniLM-L6-v2")
     assert start_run is not None
     found = {"start": [as_used(start_run)], **{method: runs_of(method) for method in METHODS}}
     start, first = found["start"][0], found[METHODS[0]][0]

@@ -17,7 +17,7 @@ from pathlib import Path
 from safetensors.torch import load_file
 from tests.training.toy import conversations, write_start, write_table
 
-from studies.figures import record
+from studies.lib.figures import record
 
 RUNS, STEPS = 10, 60
 RECIPES = ("dse", "dse-heads")

@@ -9,7 +9,7 @@ have() { grep -q "\"$1\"" studies/methods/figures.json 2>/dev/null; }
 have gradient_max_relative_error_processes || python -m studies.methods.gradients
 have cached_4096_peak_gib_above_model || python -m studies.methods.memory "$start"
 have resume_runs || python -m studies.methods.resume
-bash studies/tier_a.sh
+bash studies/lib/tier_a.sh
 have view_rows_per_second || python -m studies.methods.view_speed "$corpus"
 have train_speed_ratio_to_bare || python -m studies.methods.speed "$start" "$corpus"
 have mge_cost_ratio || python -m studies.methods.matching_cost "$start" "$corpus"

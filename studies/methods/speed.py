@@ -16,8 +16,8 @@ from typing import Any
 
 import torch
 
-from studies.figures import record
-from studies.pace import ROWS, step_times
+from studies.lib.figures import record
+from studies.lib.pace import ROWS, step_times
 from turnloom.training import load_recipe
 from turnloom.training.start import load_start
 from turnloom.views import build_view, load_view

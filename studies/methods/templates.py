@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from studies.figures import record
+from studies.lib.figures import record
 from turnloom.corpus import read_table
 from turnloom.corpus.tagging import Tagger, slot_table, spacy_tagger
 from turnloom.views.template_rows import find_templates

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from studies.figures import record
+from studies.lib.figures import record
 from turnloom.corpus import read_table
 from turnloom.corpus.inspect.statistics import count_pairs
 from turnloom.views import Consecutive, Windows, build_view, load_view, stream_view

@@ -11,8 +11,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from studies.figures import record
-from studies.onboarding.code_blocks import ROOT
+from tools.code_blocks import ROOT
+
+from studies.lib.figures import record
 
 TESTS = ["tests/service/test_page.py", "tests/cli/test_report_page.py", "tests/cli/test_inspect_page.py"]
 

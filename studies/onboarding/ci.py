@@ -10,8 +10,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from studies.figures import record
-from studies.onboarding.code_blocks import ROOT
+from tools.code_blocks import ROOT
+
+from studies.lib.figures import record
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ import json
 import sys
 from pathlib import Path
 
-from studies.figures import record
+from studies.lib.figures import record
 
 WORST = 10
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.runtime.test_hostile_folders import HOSTILE, refused, write_bases
 
-from studies.figures import record
+from studies.lib.figures import record
 
 
 def main() -> None:

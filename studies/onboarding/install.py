@@ -4,12 +4,11 @@ Usage: python -m studies.onboarding.install
 
 Also runs the test that runs the install lines of the README and the tutorial, and counts the lines.
 Seconds and megabytes of a new virtual environment, nothing taken from pip's cache; torch is its CPU build. Each extra
-is installed into a copy of that environment. All of it, by name, is in results/install.json.
+is installed into a copy of that environment. All of it, by name, is in results.json.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -18,10 +17,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from studies.figures import record
-from studies.onboarding.code_blocks import ROOT, blocks, commands
+from tools.code_blocks import ROOT, blocks, commands
 
-RESULTS = Path(__file__).parent / "results" / "install.json"
+from studies.lib.figures import record
+from studies.lib.results import Results
+
 TORCH = "torch==2.13.0"
 """Pinned: a plain range would pull gigabytes of CUDA libraries."""
 PAGES = ("README.md", "docs/tutorial.md")
@@ -95,8 +95,7 @@ def main() -> None:
             seconds = more.install(f"[{extra}]")
             found[extra] = {"seconds": round(seconds, 1), "megabytes": more.megabytes() - base}
             print(extra, found[extra], flush=True)
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+    Results("onboarding").put("install", found)
     cost = found["turnloom"]
     record("onboarding", {"install_seconds": cost["seconds"], "install_megabytes": cost["megabytes"]})
     run_lines()

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from studies.applications.intents_data import DRAWS, SHOTS, cached, intent_set
-from studies.figures import record
+from studies.lib.figures import record
 from turnloom.benchmarks import CachedEncoder
 from turnloom.benchmarks.metrics import cosine_similarity
 from turnloom.benchmarks.validation import sampled_replies

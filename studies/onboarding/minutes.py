@@ -20,7 +20,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from studies.figures import record
+from studies.lib.figures import record
 from turnloom.corpus.engine import daft
 from turnloom.corpus.schema import ARROW_SCHEMA
 from turnloom.corpus.table import MANIFEST, TableWriter

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.cli.test_mistakes import MISTAKES, answer, is_one_line, write_world
 
-from studies.figures import record
+from studies.lib.figures import record
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 Usage: python -m studies.onboarding.mutants [FILE...]
 
-Runs mutmut (pip install mutmut) on a copy of the project. Mutants that survive are listed in results/mutants.json.
+Runs mutmut (pip install mutmut) on a copy of the project. Mutants that survive are listed in results.json.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from studies.figures import record
-from studies.onboarding.code_blocks import ROOT
+from tools.code_blocks import ROOT
 
-RESULTS = Path(__file__).parent / "results" / "mutants.json"
+from studies.lib.figures import record
+from studies.lib.results import Results
+
+RESULTS = Results("onboarding")
 FILES = {
     "src/turnloom/objectives/contrast.py": ["tests/objectives/test_values.py", "tests/objectives/test_properties.py"],
     "src/turnloom/benchmarks/metrics.py": ["tests/benchmarks/test_metrics.py"],
@@ -37,7 +39,7 @@ only_mutate = [{file!r}]
 pytest_add_cli_args_test_selection = {tests}
 process_isolation = "forkserver"
 use_git_change_detection = false
-also_copy = ["conftest.py", "studies", "examples"]
+also_copy = ["conftest.py", "studies", "examples", "tools"]
 """
 # mutmut 3.8 asks pytest 9 for a name that it no longer has.
 FIX = "import pytest\n\npytest.Item._nodeid = property(lambda item: item.nodeid)\n"
@@ -49,7 +51,7 @@ def verdicts(file: str, tests: list[str]) -> dict[str, str]:
     """What became of each mutant of a file: killed, survived, timeout, ..."""
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        for part in ("src", "tests", "studies", "examples"):
+        for part in ("src", "tests", "studies", "examples", "tools"):
             shutil.copytree(ROOT / part, work / part, ignore=shutil.ignore_patterns("__pycache__", "results"))
         (work / "pyproject.toml").write_text(SETTINGS.format(file=file, tests=json.dumps(tests)))
         (work / "conftest.py").write_text(FIX)
@@ -64,13 +66,12 @@ def verdicts(file: str, tests: list[str]) -> dict[str, str]:
 
 
 def main(*wanted: str) -> None:
-    known: dict[str, dict[str, Any]] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    known: dict[str, dict[str, Any]] = RESULTS.runs().get("mutants", {})
     for file in wanted or FILES:
         found = verdicts(file, FILES[file])
         survived = sorted(name for name, what in found.items() if what not in KILLED)
         known[file] = {"counts": dict(Counter(found.values())), "survived": survived}
-        RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(json.dumps(known, indent=1) + "\n")
+        RESULTS.put("mutants", known)
     counts = sum((Counter(one["counts"]) for one in known.values()), Counter[str]())
     killed = 100 * sum(counts[what] for what in KILLED) / counts.total()
     record("onboarding", {"mutants": counts.total(), "mutants_killed_percent": killed})

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.cli.browser import opened
-
-from studies.onboarding.code_blocks import ROOT
+from tools.code_blocks import ROOT
 
 WIDTH, HEIGHT = 1000, 900
 REPORT = ROOT / "docs" / "baselines.html"

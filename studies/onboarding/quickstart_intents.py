@@ -3,7 +3,7 @@
 Usage: TURNLOOM_DATA=FOLDER python -m studies.onboarding.quickstart_intents MODEL… [--cache FOLDER]
 
 The protocol is in README.md. Figures are those of the first model; results of all are in
-results/quickstart_intents.json.
+results.json.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from studies.figures import record
+from studies.lib.figures import record
+from studies.lib.results import Results
 from turnloom.benchmarks import CachedEncoder
 from turnloom.benchmarks.data import rows
 from turnloom.intents import IntentClassifier
@@ -27,7 +28,6 @@ from turnloom.intents.discover import group_messages
 from turnloom.intents.draft import draft_intents, smallest_group
 from turnloom.runtime import load_encoder
 
-RESULTS = Path(__file__).parent / "results" / "quickstart_intents.json"
 CONVERSATIONS, HELD_OUT = 5_000, 0.15
 SEEDS = range(3)
 TYPICAL = 20
@@ -110,7 +110,7 @@ def main() -> None:
         means = {name: round(float(np.mean([draw[name] for draw in draws])), 2) for name in draws[0]}
         results[model.name] = {"mean": means, "draws": draws}
         print(model.name, json.dumps(means), flush=True)
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+    Results("onboarding").put("quickstart_intents", results)
     first = results[given.models[0].name]["mean"]
     record(
         "onboarding",

@@ -20,8 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from studies.figures import record
-from studies.onboarding.code_blocks import ROOT, Block, blocks, commands
+from tools.code_blocks import ROOT, Block, blocks, commands
+
+from studies.lib.figures import record
 from studies.onboarding.install import Environment
 from studies.onboarding.pictures import take_pictures
 from studies.service.lab import free_port
@@ -44,9 +45,9 @@ class Newcomer:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The commands of the new environment; of the clone only its studies, one of which writes the shop's chats."""
+        """The commands of the new environment, and nothing of the clone."""
         tools = f"{self.installed.python.parent}:{os.environ['PATH']}"
-        return {**os.environ, "PATH": tools, "PYTHONPATH": str(ROOT), "COLUMNS": "100"}
+        return {**os.environ, "PATH": tools, "PYTHONPATH": "", "COLUMNS": "100"}
 
     def do(self, block: Block) -> None:
         """Write, run or ask what a block holds."""
@@ -105,6 +106,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, (given.log or Path(os.devnull)).open("w", encoding="utf-8") as log:
         newcomer = Newcomer(Path(folder), log, Environment(Path(folder) / "environment"))
         (Path(folder) / START).symlink_to(given.start.resolve())
+        (Path(folder) / "examples").symlink_to(ROOT / "examples")  # The page's first command writes the shop's chats.
         try:
             for block in blocks(PAGE):
                 if block.reason in ("", "needs the network"):

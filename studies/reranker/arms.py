@@ -13,9 +13,10 @@ import itertools
 import sys
 from pathlib import Path
 
-from studies.arms import Arm, Study
+from studies.lib.arms import Arm, Study
+from studies.lib.results import Results
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Results("reranker")
 # By the pace of two cores without AMX, which compute in fp32; that of `mlm` is of a CPU three times as fast.
 MINUTES, MASKED_MINUTES = 45, 20 / 3
 SUBSET_STEPS = 178

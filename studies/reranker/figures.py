@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import statistics
 
-from studies.arms import curve_of, is_done
-from studies.figures import record
+from studies.lib.figures import record
 from studies.reranker.arms import MAIN, RESULTS, SUBSETS
-from turnloom.benchmarks import RunResult, read_results
+from turnloom.benchmarks import RunResult
 
 ENCODERS = ("turnloom", "turnloom-all-turns")
 """turnloom-mini by itself, no cross-encoder: with the three turns that it reads, and with all of them."""
@@ -45,18 +44,18 @@ def scores_of(result: RunResult) -> dict[str, float]:
 
 def validation_of(arm: str) -> dict[str, float]:
     """What validation says of an arm in the end, in percent."""
-    last = curve_of(RESULTS / arm)[-1]
+    last = RESULTS.curve(arm)[-1]
     return {figure: last[name] for figure, name in ON_VALIDATION.items()}
 
 
 def finished(arms: tuple[str, ...]) -> list[str]:
     """Those whose results are there."""
-    return [name for name in arms if is_done(RESULTS / name)]
+    return [name for name in arms if RESULTS.is_done(name)]
 
 
 def measured() -> dict[str, RunResult]:
     """The results on test splits, of cross-encoders first."""
-    found = {name: read_results(RESULTS / name) for name in (*finished(MAIN), *ENCODERS)}
+    found = {name: RESULTS.scores(name) for name in (*finished(MAIN), *ENCODERS)}
     return {name: result for name, result in found.items() if result is not None}
 
 

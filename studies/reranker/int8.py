@@ -5,7 +5,6 @@ Usage: TURNLOOM_DATA=... python -m studies.reranker.int8 ENCODER RERANKER
 
 from __future__ import annotations
 
-import json
 import statistics
 import sys
 import time
@@ -16,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from studies.figures import record
+from studies.lib.figures import record
+from studies.reranker.arms import RESULTS
 from turnloom.benchmarks import CachedEncoder, run_tasks, suite_tasks, tasks_named
 from turnloom.benchmarks.tasks.reranking import dialogue_turns
 from turnloom.runtime.encoder import load_encoder
@@ -24,8 +24,6 @@ from turnloom.runtime.export import export_model
 from turnloom.runtime.scorer import load_scorer
 
 RUNS = Path("runs/reranker")
-RESULTS = Path(__file__).parent / "results"
-SMALL = RESULTS / "int8"
 TEXTS, ROUNDS = 1_000, 5
 REQUESTS, CANDIDATES = 60, 50
 RERANKING = ["rerank-ubuntu_irc", "rerank-sgd", "rerank-multiwoz21"]
@@ -44,9 +42,10 @@ def exported(folder: str) -> Path:
     return out
 
 
-def main_scores(model: Any, tasks: Any, out: Path) -> float:
-    """The mean of the tasks' main scores; what `out` holds already is not measured again."""
-    result = run_tasks(CachedEncoder(model, Path("runs/embeddings")), tasks, out)
+def main_scores(model: Any, tasks: Any, run: str) -> float:
+    """The mean of the tasks' main scores; what the results hold already is not measured again."""
+    with RESULTS.folder(f"int8/{run}") as out:
+        result = run_tasks(CachedEncoder(model, Path("runs/embeddings")), tasks, out)
     return statistics.fmean(result.tasks[task.info.name].mean() for task in tasks)
 
 
@@ -64,8 +63,7 @@ def encoders(folder: str) -> dict[str, float]:
     return {
         "int8_encoder_speedup": statistics.median(ratios),
         "int8_encoder_cosine": float(cosines.mean()),
-        "int8_quick_change": main_scores(small, tasks, SMALL / "encoder-int8")
-        - main_scores(whole, tasks, SMALL / "encoder-fp32"),
+        "int8_quick_change": main_scores(small, tasks, "encoder-int8") - main_scores(whole, tasks, "encoder-fp32"),
     }
 
 
@@ -82,11 +80,10 @@ def latency(whole: Any, small: Any) -> dict[str, float]:
             taken = seconds(partial(model.score, context, candidates))
             if number >= 0:
                 times[name].append(1000 * taken)
-    RESULTS.mkdir(exist_ok=True)
     percentiles = {
         name: {f"p{level}": float(np.percentile(each, level)) for level in (50, 95)} for name, each in times.items()
     }
-    (RESULTS / "int8-latency.json").write_text(json.dumps(percentiles, indent=1) + "\n")
+    RESULTS.put("int8-latency", percentiles)
     return {
         "int8_reranker_speedup_50": percentiles["fp32"]["p50"] / percentiles["int8"]["p50"],
         "int8_reranker_p95_ms_50": percentiles["int8"]["p95"],
@@ -96,7 +93,7 @@ def latency(whole: Any, small: Any) -> dict[str, float]:
 def reranker_change(whole: Any, small: Any) -> dict[str, float]:
     """The change of R10@1, mean of three sets."""
     tasks = tasks_named(RERANKING)
-    change = main_scores(small, tasks, SMALL / "reranker-int8") - main_scores(whole, tasks, SMALL / "reranker-fp32")
+    change = main_scores(small, tasks, "reranker-int8") - main_scores(whole, tasks, "reranker-fp32")
     return {"int8_reranker_r10_at_1_change": change}
 
 

@@ -5,14 +5,13 @@ Usage: python -m studies.reranker.page
 
 from __future__ import annotations
 
-import json
 import statistics
 from pathlib import Path
 
+from studies.lib.tables import Rows, differences_table, put_tables, scores_table
 from studies.reranker.arms import RESULTS, SUBSETS
 from studies.reranker.figures import SETS, finished, measured, scores_of, validation_of
 from studies.reranker.retrieval import SETS as RETRIEVED
-from studies.tables import Rows, differences_table, put_tables, scores_table
 from turnloom.benchmarks import RunResult
 
 PAGE = Path(__file__).parent / "README.md"
@@ -51,10 +50,9 @@ def subsets_table() -> list[str]:
 
 def retrieval_table() -> list[str]:
     """Top-1 over all replies, mean of two sets: each first stage alone, re-ranked, and what that adds."""
-    path = RESULTS / "retrieval.json"
-    if not path.exists():
+    told = RESULTS.runs().get("retrieval", {})
+    if not told:
         return []
-    told = json.loads(path.read_text())
     lines = ["| first stage | re-ranker and its weight | alone | re-ranked | gain |", "|---|---|---|---|---|"]
     for stage, title in STAGES.items():
         for name, one in told.items():

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from studies.arms import curve_of
 from studies.reranker.arms import MAIN, RESULTS
 from turnloom.benchmarks.tasks.reranking import dialogue_turns
 from turnloom.objectives.manipulation import padded, scores_and_states
 from turnloom.runtime.scorer import CrossEncoderScorer, load_scorer
 from turnloom.views.manipulations import MARKS, MarkedInput, Marker, Task, manipulate
 
+HERE = Path(__file__).parent
 SETS = ("ubuntu_irc", "sgd", "multiwoz21")
 DIALOGUES, AT_A_TIME = 150, 16
 
@@ -77,9 +77,9 @@ def curves(out: Path) -> None:
 
     figure, panels = plt.subplots(1, 3, figsize=(12, 4))
     for name in MAIN:
-        if not (RESULTS / name / "training.json").exists():
+        if RESULTS.get(name, "training") is None:
             continue
-        curve = curve_of(RESULTS / name)
+        curve = RESULTS.curve(name)
         for panel, score in zip(panels, ("r10_at_1", "adversarial_r10_at_1", "planted_first"), strict=True):
             panel.plot([point["minutes"] for point in curve], [point[score] for point in curve], label=name)
             panel.set(title=score, xlabel="minutes of training")
@@ -89,9 +89,8 @@ def curves(out: Path) -> None:
 
 
 def main(folder: str) -> None:
-    RESULTS.mkdir(exist_ok=True)
-    map_of_marks(folder, RESULTS / "marks.png")
-    curves(RESULTS / "curves.svg")
+    map_of_marks(folder, HERE / "marks.png")
+    curves(HERE / "curves.svg")
 
 
 if __name__ == "__main__":

@@ -5,13 +5,12 @@ Usage: TURNLOOM_DATA=... python -m studies.reranker.retrieval ENCODER RERANKER..
 A first stage (the encoder, or BM25) finds 50 of all distinct replies; a re-ranker orders these anew, by its own scores
 or by both stages' (`turnloom.replies.rerank.blend`). Top-1 in percent, 1,000 contexts of SGD test and of MultiWOZ test
 each. How much a re-ranker counts, and whose figures are recorded, is chosen on the validation splits; what is measured
-there is kept in retrieval-validation.json, by the models' fingerprints.
+there is kept in results.json, by the models' fingerprints.
 """
 
 from __future__ import annotations
 
 import functools
-import json
 import statistics
 import sys
 from collections.abc import Iterator
@@ -21,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from studies.figures import record
+from studies.lib.figures import record
+from studies.reranker.arms import RESULTS
 from turnloom.benchmarks.cache import Floats
 from turnloom.benchmarks.metrics import cosine_similarity, expected_top_k
 from turnloom.benchmarks.tasks.reranking import dialogue_turns
@@ -36,8 +36,7 @@ SETS, STAGES = ("sgd", "multiwoz21"), ("retrieve", "bm25", "retrieve_new", "bm25
 CONTEXTS, CHOOSING, FOUND, TURNS = 1_000, 300, 50, 3
 """The first stage reads the last three turns: encoders learn from contexts of that size."""
 WEIGHTS = [tenths / 10 for tenths in range(1, 11)]
-RESULTS = Path(__file__).parent / "results"
-VALIDATION = RESULTS / "retrieval-validation.json"
+VALIDATION = "retrieval-validation"
 
 
 @dataclass
@@ -153,7 +152,7 @@ def curves(scorer: Scorer, sets: list[Asked]) -> dict[str, dict[str, float]]:
 
 def chosen_weights(encoder: Encoder, scorers: list[Scorer]) -> dict[str, dict[str, float]]:
     """Of each re-ranker its best weight after each first stage on the validation splits, the best re-ranker first."""
-    kept = json.loads(VALIDATION.read_text()) if VALIDATION.exists() else {}
+    kept = RESULTS.runs().get(VALIDATION, {})
     sets = functools.cache(lambda: [questions(encoder, dataset, "dev", CHOOSING) for dataset in SETS])
     found: dict[str, dict[str, float]] = {}
     sums: dict[str, float] = {}
@@ -161,7 +160,7 @@ def chosen_weights(encoder: Encoder, scorers: list[Scorer]) -> dict[str, dict[st
         both = f"{encoder.fingerprint} {scorer.fingerprint}"
         if both not in kept:
             kept[both] = {"encoder": encoder.name, "reranker": scorer.name, **curves(scorer, sets())}
-            VALIDATION.write_text(json.dumps(kept, indent=1) + "\n")
+            RESULTS.put(VALIDATION, kept)
         by = {stage: {weight: kept[both][stage][str(weight)] for weight in WEIGHTS} for stage in STAGES}
         found[scorer.name] = {stage: max(WEIGHTS, key=by[stage].__getitem__) for stage in STAGES}
         sums[scorer.name] = sum(max(each.values()) for each in by.values())
@@ -203,7 +202,7 @@ def main(encoder_folder: str, *scorer_folders: str) -> None:
     weights = chosen_weights(encoder, list(scorers.values()))
     sets = {dataset: questions(encoder, dataset, "test", CONTEXTS) for dataset in SETS}
     found = {name: told(scorers[name], each, sets) for name, each in weights.items()}
-    (RESULTS / "retrieval.json").write_text(json.dumps(found, indent=1) + "\n")
+    RESULTS.put("retrieval", found)
     best = found[next(iter(weights))]
     names = [f"{stage}_{what}" for stage in STAGES for what in ("top1", "rerank_top1", "rerank_alone_top1")]
     record("reranker", {name: statistics.fmean(best[dataset][name] for dataset in SETS) for name in names})

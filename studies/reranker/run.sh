@@ -5,15 +5,15 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 have() { grep -q "\"$1\"" studies/reranker/figures.json 2>/dev/null; }
-bash studies/tier_a.sh
+bash studies/lib/tier_a.sh
 python -m studies.reranker.arms "$MODELS"
 have bm25_rerank_top1 || python -m studies.reranker.retrieval "$ENCODER" runs/reranker/{selection,ums,self-adversarial}
 have int8_reranker_r10_at_1_change || python -m studies.reranker.int8 "$ENCODER" runs/reranker/ums
 if ! have turnloom.r10_at_1; then
-  turnloom evaluate models/turnloom-mini --suite ums --out studies/reranker/results/turnloom
+  python -m studies.lib.results reranker turnloom models/turnloom-mini --suite ums
   rm -rf runs/reranker/turnloom-all-turns && cp -r models/turnloom-mini runs/reranker/turnloom-all-turns
   sed -i 's/"max_turns": 3/"max_turns": null/' runs/reranker/turnloom-all-turns/turnloom.json
-  turnloom evaluate runs/reranker/turnloom-all-turns --suite ums --out studies/reranker/results/turnloom-all-turns
+  python -m studies.lib.results reranker turnloom-all-turns runs/reranker/turnloom-all-turns --suite ums
 fi
 python -m studies.reranker.plots runs/reranker/ums
 python -m studies.reranker.figures

@@ -19,7 +19,7 @@ from typing import Any
 
 import httpx
 
-from studies.figures import record
+from studies.lib.figures import record
 from studies.service.lab import ADMIN, client, prepare, save, service
 
 INSIDE = re.compile(r"Traceback|File \"|site-packages|\.py\b|/home/|/usr/|/tmp/|0x[0-9a-f]{6,}|sha256:")

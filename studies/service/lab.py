@@ -17,6 +17,8 @@ import httpx
 import psutil
 import yaml
 
+from studies.lib.results import Results
+
 THINGS = ["lamp", "desk", "chair", "sofa", "shelf", "table", "rug", "mirror", "clock", "vase"]
 ASKS = {
     "where is my order": ["where is my {}", "when does the {} arrive", "track my {} order", "my {} is late"],
@@ -163,6 +165,4 @@ def cpu_seconds(processes: list[psutil.Process]) -> float:
 
 def save(name: str, details: dict[str, Any]) -> None:
     """Everything that was measured, beside the figures."""
-    folder = Path(__file__).parent / "results"
-    folder.mkdir(exist_ok=True)
-    (folder / f"{name}.json").write_text(json.dumps(details, indent=2) + "\n")
+    Results("service").put(name, details)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from studies.figures import record
+from studies.lib.figures import record
 from studies.service.lab import TEXTS, cpu_seconds, prepare, save, service, workers
 
 ROUNDS = 5

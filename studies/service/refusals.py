@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from studies.figures import record
+from studies.lib.figures import record
 from studies.service.lab import ADMIN, prepare, save, service
 from turnloom.service.keys import hashed
 

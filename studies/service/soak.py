@@ -25,7 +25,7 @@ import httpx
 import numpy as np
 import psutil
 
-from studies.figures import record
+from studies.lib.figures import record
 from studies.service.lab import (
     ADMIN,
     TEXTS,

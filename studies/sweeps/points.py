@@ -10,11 +10,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from studies.arms import Arm, Study
 from studies.baselines.figures import INTENTS
+from studies.lib.arms import Arm, Study
+from studies.lib.results import Results
 
 MINUTES, SEEDS = 10, (0, 1)
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Results("sweeps")
 ONE_SHOT = [f"intent-1shot-{name}" for name in INTENTS]
 TASKS = {  # By the first word of a point's name: what its questions ask of it, and no more.
     "windows": [f"select-{name}-{kind}" for name in ("sgd", "multiwoz21") for kind in ("next", "context3")],

@@ -15,22 +15,20 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from studies.arms import curve_of, is_done
+from studies.baselines.figures import RESULTS as BASELINES
 from studies.baselines.figures import scores_of
-from studies.figures import record
+from studies.lib.figures import record
+from studies.lib.tables import put_tables
 from studies.sweeps.points import POINTS, RESULTS, SEEDS
-from studies.tables import put_tables
-from turnloom.benchmarks import read_results
 
 HERE = Path(__file__).parent
 Score = Callable[[str], list[float]]
 """From a point's name to its score with each seed."""
 
 
-def done_folders(point: str) -> list[Path]:
-    """Where the results of a point are, for each seed that has them."""
-    folders = [RESULTS / f"{point}-seed{seed}" for seed in SEEDS]
-    return [folder for folder in folders if is_done(folder)]
+def done_runs(point: str) -> list[str]:
+    """The runs of a point, for each seed that has results."""
+    return [run for seed in SEEDS if RESULTS.is_done(run := f"{point}-seed{seed}")]
 
 
 def mean_of(*figures: str) -> Score:
@@ -38,8 +36,8 @@ def mean_of(*figures: str) -> Score:
 
     def score(point: str) -> list[float]:
         found = []
-        for folder in done_folders(point):
-            result = read_results(folder)
+        for run in done_runs(point):
+            result = RESULTS.scores(run)
             if result is not None:
                 scores = scores_of(result)
                 found.append(statistics.fmean(scores[figure] for figure in figures))
@@ -52,7 +50,7 @@ def last_against_first(family: str) -> Score:
     """How much a validation score changes from the first look, after one pass, to the last."""
 
     def score(point: str) -> list[float]:
-        curves = [curve_of(folder) for folder in done_folders(point)]
+        curves = [RESULTS.curve(run) for run in done_runs(point)]
         return [curve[-1][family] - curve[0][family] for curve in curves]
 
     return score
@@ -60,7 +58,7 @@ def last_against_first(family: str) -> Score:
 
 def start_of(model: str) -> list[float]:
     """The 1-shot intents of a model before training."""
-    result = read_results(HERE.parent / "baselines" / model)
+    result = BASELINES.scores(model)
     assert result is not None
     return [scores_of(result)["intent_1shot_mean"]]
 

@@ -246,6 +246,15 @@ def _inside(folder: Path) -> Iterator[None]:
         os.chdir(before)
 
 
+@contextlib.contextmanager
+def _without(package: str) -> Iterator[None]:
+    """As if a package were not installed, also for the service, which an earlier test may have imported already."""
+    with mock.patch.dict(sys.modules, {package: None} if package else {}):
+        for name in [name for name in sys.modules if package and name.startswith("turnloom.service")]:
+            del sys.modules[name]
+        yield
+
+
 def answer(mistake: Mistake, world: Path) -> tuple[int, str]:
     """How a command ended, and what it said on standard error."""
     arguments = mistake.command.format(out=mistake.name.replace(" ", "-")).split()
@@ -256,11 +265,10 @@ def answer(mistake: Mistake, world: Path) -> tuple[int, str]:
         done = subprocess.run(command, cwd=world, env=plain, capture_output=True, text=True, timeout=600, check=False)
         return done.returncode, done.stderr
     said = io.StringIO()
-    missing = {mistake.without: None} if mistake.without else {}
     with (
         _inside(world),
         mock.patch.object(sys, "argv", ["turnloom", *arguments]),
-        mock.patch.dict(sys.modules, missing),
+        _without(mistake.without),
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.redirect_stderr(said),
     ):

@@ -7,7 +7,7 @@ import json
 import shutil
 from pathlib import Path
 
-from studies.onboarding.code_blocks import pages
+from tools.code_blocks import pages
 
 from tests.benchmarks.known_answers import write_sets
 from tests.intents.guide_model import write_model
@@ -47,6 +47,7 @@ def write_files(place: Path) -> None:
     """Labelled messages, tagged utterances, and a table with columns of its own names."""
     things = ("my parcel", "the lamp", "those shoes", "my order", "the chair", "a desk", "the vase", "our rug")
     rows = [f'"{way} {thing}",{intent}' for intent, ways in INTENTS.items() for way in ways for thing in things]
+    (place / "examples.csv").write_text("text,label\n" + "\n".join(rows) + "\n", encoding="utf-8")
     strangers = [f"sing me song number {number},oos" for number in range(20)]
     (place / "my-intents.csv").write_text("text,label\n" + "\n".join([*rows, *strangers]) + "\n", encoding="utf-8")
     tags = ["O", "O", "B-city", "B-day"]

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import yaml
-from studies.onboarding.code_blocks import ROOT, Block, Command, commands
+from tools.code_blocks import ROOT, Block, Command, commands
 
 from tests.service.test_processes import ENVIRONMENT, free_port, wait_ready
 from turnloom.cli.main import main
@@ -84,10 +84,10 @@ class Shell:
             check_pip(words)
         elif words[0] == "head":
             assert Path(words[2]).read_text(encoding="utf-8").splitlines()[: len(command.shown)] == list(command.shown)
-        elif words[:2] == ["python", "-m"]:
-            path = f"{ROOT}:{ROOT / 'src'}"
-            words = [FEWER.get(word, word) for word in words]
-            subprocess.run([sys.executable, *words[1:]], env={**ENVIRONMENT, "PYTHONPATH": path}, check=True)
+        elif words[0] == "python":
+            script, *options = words[1:]  # Pages start it in the clone, and with nothing but Python.
+            options = [FEWER.get(word, word) for word in options]
+            subprocess.run([sys.executable, "-I", ROOT / script, *options], check=True)
         elif words[:2] == ["turnloom", "serve"] and len(words) == 3 and not words[2].startswith("-"):
             self.serve(Path(words[2]))
         else:
@@ -115,6 +115,8 @@ class Shell:
         if words[1] == "quickstart":
             # The model's package, which a page installs, is installed by `test_install_lines` alone.
             words = [*words, "--minutes", "0.02", "--start", "models/turnloom-mini"]
+        if words[1] == "serve" and "--check" in words:
+            self.configure(Path(words[2]))  # It takes the port, as a start does.
         self.monkeypatch.setattr(sys, "stdin", io.StringIO(said))
         self.monkeypatch.setattr(sys, "argv", words)
         with pytest.raises(SystemExit) as stop:
@@ -132,17 +134,21 @@ class Shell:
     def serve(self, config: Path) -> None:
         """The service in a process of its own, on a free port, with the page's models named in its configuration."""
         self.close()
+        self.configure(config)
+        command = [sys.executable, "-m", "turnloom.cli.main", "serve", str(config)]
+        with Path("service.log").open("wb") as log:
+            self.service = subprocess.Popen(command, env=ENVIRONMENT, stdout=log, stderr=log)
+        wait_ready(f"http://{self.address}", self.service, seconds=600)  # However busy the machine is.
+
+    def configure(self, config: Path) -> None:
+        """Set a free port, and a model that there is."""
         settings = yaml.safe_load(config.read_text(encoding="utf-8"))
         port = free_port()
         named, stands_in = config.parent / settings["model"]["path"], self.place / "my-model"
         model = named if named.is_dir() else stands_in
         settings |= {"port": port, "model": {"path": str(model.resolve()), "name": "model"}}
         config.write_text(yaml.safe_dump(settings), encoding="utf-8")
-        command = [sys.executable, "-m", "turnloom.cli.main", "serve", str(config)]
-        with Path("service.log").open("wb") as log:
-            self.service = subprocess.Popen(command, env=ENVIRONMENT, stdout=log, stderr=log)
         self.address = f"127.0.0.1:{port}"
-        wait_ready(f"http://{self.address}", self.service, seconds=600)  # However busy the machine is.
 
     def close(self) -> None:
         if self.service is not None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import typer.main
-from studies.onboarding.code_blocks import KINDS, REASONS, ROOT, Block, blocks, commands, pages
+from tools.code_blocks import KINDS, REASONS, ROOT, Block, blocks, commands, pages
 
 from tests.docs.fixtures import write_place
 from tests.docs.shell import Shell, split_command
@@ -24,6 +24,7 @@ EVERY = [block for found in PAGES.values() for block in found]
 QUICK = {"docs/guides/intents.md", "docs/guides/replies.md", "docs/guides/read-your-logs.md", "docs/guides/views.md"}
 """Pages that take a few seconds; the others train, measure or serve, and are slow."""
 BEFORE = {
+    "docs/guides/export.md": ("turnloom replies build corpus --model my-model --out replies",),
     "docs/guides/compare.md": (
         "turnloom evaluate all-MiniLM-L6-v2 --suite quick --draws 3",
         "turnloom evaluate gte-small --suite quick --draws 3",
@@ -153,16 +154,28 @@ def test_python_compiles_and_names_of_turnloom_exist(block: Block) -> None:
             assert not [name.name for name in node.names if not hasattr(module, name.name)]
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "SECURITY.md"])
+LINKING = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "studies/README.md"]
+
+
+@pytest.mark.parametrize("page", [*LINKING, *[f"studies/{name}/README.md" for name in ("corpus", "service")]])
 def test_relative_links_lead_somewhere(page: str) -> None:
-    if not (ROOT / page).exists():
-        pytest.skip("not written")
-    text = (ROOT / page).read_text(encoding="utf-8")
-    links = [link for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text) if "://" not in link]
-    assert links or page != "README.md"
-    assert not [link for link in links if not (ROOT / link).exists()]
+    path = ROOT / page
+    links = [
+        link for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", path.read_text(encoding="utf-8")) if "://" not in link
+    ]
+    assert links or page == "SECURITY.md"
+    assert not [link for link in links if not (path.parent / link).exists()]
 
 
 def test_every_page_is_in_the_navigation() -> None:
     listed = set(re.findall(r": ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE))
     assert listed == {name.removeprefix("docs/") for name in PAGES if name.startswith("docs/")}
+
+
+def test_every_study_has_a_page_and_is_listed() -> None:
+    studies = {folder.parent.name for folder in (ROOT / "studies").glob("*/run.sh")} | {"applications"}
+    listed = set(re.findall(r"\]\((\w+)/README\.md\)", (ROOT / "studies" / "README.md").read_text(encoding="utf-8")))
+    assert listed == studies
+    for study in studies:
+        page = (ROOT / "studies" / study / "README.md").read_text(encoding="utf-8")
+        assert re.match(r"# .+\n\n\*\*[^*]+\.\*\*\n\n", page), f"{study}: its answer stands below its title"

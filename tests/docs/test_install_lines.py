@@ -5,8 +5,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from studies.onboarding.code_blocks import ROOT
 from studies.onboarding.install import Environment, install_lines
+from tools.code_blocks import ROOT
 
 
 def test_pages_install_from_the_clone_and_from_no_index() -> None:
@@ -19,8 +19,7 @@ def test_what_the_install_lines_install_goes_from_chats_to_a_service_configurati
     for line in install_lines():
         environment.run(line)
     tools = environment.place / "bin"
-    # Nothing of the clone but its studies, one of which writes the shop's chats.
-    settings = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
+    settings = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "PYTHONPATH": "", "HF_HUB_OFFLINE": "1"}
 
     def run(command: str) -> str:
         shown = subprocess.run(
@@ -28,7 +27,7 @@ def test_what_the_install_lines_install_goes_from_chats_to_a_service_configurati
         )
         return shown.stdout
 
-    run("python -m studies.onboarding.shop chats.csv 60")
+    run(f"python {ROOT / 'examples' / 'shop.py'} chats.csv 60")
     said = run("turnloom quickstart chats.csv --minutes 0.02")
     assert "turnloom serve quickstart/service.yaml" in said
     where = subprocess.check_output([tools / "python", "-c", "import turnloom; print(turnloom.__file__)"], text=True)

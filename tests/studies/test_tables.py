@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from studies.tables import differences_table, mean_run, scores_table
+from studies.lib.tables import differences_table, mean_run, scores_table
 
 from turnloom.benchmarks import RunResult
 from turnloom.benchmarks.compare import compare_runs

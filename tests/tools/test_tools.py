@@ -13,8 +13,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from studies.onboarding.code_blocks import ROOT
 from tools.check_dist import NEEDED, problems
+from tools.code_blocks import ROOT
 
 from tools import architecture
 

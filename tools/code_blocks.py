@@ -1,0 +1,119 @@
+"""The code blocks of the README and the documentation: what they hold, and which of them are run.
+
+Usage: python -m tools.code_blocks
+
+Runs the tests that run the blocks, and records how many there are only if these pass. A page says in a comment
+before a block why it cannot run on a laptop without a network: `<!-- not run: needs a cluster -->`.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from studies.lib.figures import record
+
+ROOT = Path(__file__).parents[1]
+CODE = frozenset({"console", "python", "json", "csv", "yaml", "toml"})
+"""Kinds that are code; `text` and `mermaid` show what comes out, and drawings."""
+KINDS = CODE | {"text", "mermaid"}
+REASONS = frozenset(
+    {
+        "needs a cluster",
+        "needs several processes",
+        "needs the network",
+        "needs a package that is not installed",
+        "needs a clone of the repository",
+    }
+)
+"""Why a block may stay unrun; nothing else is accepted."""
+
+_FENCE = re.compile(r'^(?P<indent> *)```(?P<kind>\w*)(?: title="(?P<title>[^"]+)")?\s*$')
+_MARKER = re.compile(r"^ *<!-- not run: (.+) -->$")
+
+
+@dataclass(frozen=True)
+class Block:
+    """One block of a page.
+
+    Attributes:
+        page: The page, relative to the project.
+        line: The line of its opening fence, from 1.
+        kind: What follows the fence.
+        title: The file that the block is, if it names one.
+        body: The text, without the indentation of its fence.
+        reason: Why it is not run; empty if it is.
+    """
+
+    page: str
+    line: int
+    kind: str
+    title: str
+    body: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Command:
+    """A line after `$ `, and what the page shows below it."""
+
+    text: str
+    shown: tuple[str, ...]
+
+
+def pages(root: Path = ROOT) -> list[Path]:
+    """The README and every page of the documentation."""
+    return [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+
+
+def blocks(path: Path, root: Path = ROOT) -> Iterator[Block]:
+    """The blocks of a page, in order."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    place, reason = 0, ""
+    while place < len(lines):
+        opened = _FENCE.match(lines[place])
+        if opened is None:
+            marked = _MARKER.match(lines[place])
+            reason = marked[1] if marked else reason if not lines[place].strip() else ""
+            place += 1
+            continue
+        indent = len(opened["indent"])
+        end = next(n for n in range(place + 1, len(lines)) if lines[n].strip() == "```")
+        body = "".join(line[indent:] + "\n" for line in lines[place + 1 : end])
+        name = path.relative_to(root).as_posix()
+        yield Block(name, place + 1, opened["kind"], opened["title"] or "", body, reason)
+        place, reason = end + 1, ""
+
+
+def commands(block: Block) -> list[Command]:
+    """The commands of a console block; a line that ends with a backslash goes on in the next."""
+    found: list[tuple[str, list[str]]] = []
+    for line in block.body.splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        elif found and found[-1][0].endswith("\\") and not found[-1][1]:
+            found[-1] = (found[-1][0][:-1].rstrip() + " " + line.strip(), [])
+        elif found:
+            found[-1][1].append(line)
+    return [Command(text, tuple(shown)) for text, shown in found]
+
+
+def code_blocks() -> list[Block]:
+    """Every block of every page that is code."""
+    return [block for path in pages() for block in blocks(path) if block.kind in CODE]
+
+
+def main() -> None:
+    tests = ["tests/docs/test_code_blocks.py", "-q", "-m", "slow or not slow"]
+    subprocess.run([sys.executable, "-m", "pytest", *tests], cwd=ROOT, check=True)
+    found = code_blocks()
+    run = sum(not block.reason for block in found)
+    record("onboarding", {"docs_code_blocks": len(found), "docs_code_blocks_run": run})
+
+
+if __name__ == "__main__":
+    main()
