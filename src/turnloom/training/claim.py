@@ -14,7 +14,7 @@ from turnloom.files import refuse_other_files, write_whole
 from turnloom.runtime.fingerprint import NOT_THE_MODEL, folder_fingerprint
 from turnloom.runtime.installed import model_folder
 from turnloom.training.clock import CLOCK
-from turnloom.training.recipe import Recipe
+from turnloom.training.recipe import Recipe, load_recipe
 
 __all__ = ["claim", "release"]
 
@@ -42,7 +42,7 @@ def claim(recipe: Recipe, tables: Sequence[Path], work: Path, *, resume: bool) -
     if (work / RECIPE).exists():
         if not resume:
             raise TurnloomError(f"{work.parent} holds a run already", "go on with --resume, or choose another --out")
-        if (work / RECIPE).read_text(encoding="utf-8") != settings:
+        if load_recipe(str(work / RECIPE)) != recipe:
             raise TurnloomError(f"{work / RECIPE} is another recipe", "resume with the one the run began with")
         if (work / INPUTS).exists():
             _compare(recipe, json.loads((work / INPUTS).read_text(encoding="utf-8")), inputs, work.parent)

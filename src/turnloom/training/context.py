@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from turnloom.runtime.context_format import ContextFormat, read_context_format
 from turnloom.runtime.installed import model_folder
-from turnloom.training.objective_options import TemplatePair
 from turnloom.training.recipe import Recipe
 
 __all__ = ["context_formats"]
@@ -39,7 +38,7 @@ def _turns_to_read(recipe: Recipe, before: int | None, goes_on: bool) -> int | N
     """The most turns that a trained encoder reads; None for all."""
     last = recipe.stages[-1]
     sizes = [part.view.context_turns for part in (last, *last.also)]
-    has_context_head = recipe.keep_heads and not isinstance(last.objective, TemplatePair)
+    has_context_head = recipe.keep_heads and "query" in last.objective.kept_routes
     if None in sizes or (before is None and not has_context_head):
         return None
     learned = max(size for size in sizes if size is not None)

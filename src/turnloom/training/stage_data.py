@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from turnloom.errors import TurnloomError
 from turnloom.runtime.context_format import ContextFormat
 from turnloom.training.distributed import first_process_first
-from turnloom.training.objective_options import Manipulation
 from turnloom.training.recipe import Part, Recipe, Stage
 from turnloom.training.reply_pairs import ToReplyPairs
 from turnloom.training.start import add_tokens
@@ -90,7 +89,7 @@ class StageData:
         """What turns these rows into what the loss reads."""
         view, objective = part.view, part.objective
         reads = self._context, self._model.tokenizer, self._recipe.model.max_length
-        if isinstance(view, Manipulations) and isinstance(objective, Manipulation):
+        if isinstance(view, Manipulations):
             tasks: list[Task] = [task for task in MARKS if getattr(objective, task)]
             return ToReplyPairs(*reads, view=view, tasks=tasks, seed=self._recipe.seed, rows=rows)
         return ToText(

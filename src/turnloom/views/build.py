@@ -197,6 +197,7 @@ def build_view(
         elif isinstance(options, LabelledPairs):
             rows = build.labelled_rows(options)
         else:
+            assert isinstance(options, DialogueView)
             rows = build.dialogue_rows(options)
         rows.write_parquet(str(whole.partial / "buckets"), partition_cols=["bucket"])
     manifest.rows = _shuffled(build, options, manifest, whole.new, on_progress)
