@@ -9,7 +9,7 @@ import pytest
 from turnloom import objectives
 from turnloom.errors import TurnloomError
 from turnloom.training import load_recipe, train
-from turnloom.training.run import WORK
+from turnloom.training.folder import WORK
 
 PLACES = {
     "src/turnloom/objectives/far_apart.py": '''

@@ -151,7 +151,7 @@ def _train(out: Path, base: Path, recipe: str, minutes: float) -> None:
     from turnloom.corpus import read_table
     from turnloom.corpus.statistics import count_pairs
     from turnloom.training import load_recipe, train
-    from turnloom.training.run import WORK
+    from turnloom.training.folder import WORK
 
     _say(3, f"Training for {minutes:g} minutes", "The model learns from what was said next; no labels are needed.")
     model = out / "model"

@@ -12,7 +12,7 @@ from turnloom.errors import TurnloomError
 from turnloom.objectives.caching import Features, bare_model, in_mini_batches
 from turnloom.objectives.contrast import Weight, check_choice
 from turnloom.objectives.gathering import SharedHead, total, world_size
-from turnloom.views.manipulations import MARKS, MarkedInput, Task
+from turnloom.views.utterance_tasks import MARKS, MarkedInput, Task
 
 __all__ = ["UtteranceManipulation", "padded", "scores_and_states"]
 

@@ -15,13 +15,13 @@ from typing import Annotated
 from turnloom.plugins import KindOfOption, Plugin
 from turnloom.views.consecutive import Consecutive
 from turnloom.views.context_response import ContextResponse
+from turnloom.views.dialogue_view import DialogueView
 from turnloom.views.dropout import Dropout
 from turnloom.views.labelled_pairs import LabelledPairs
 from turnloom.views.manipulations import Manipulations
 from turnloom.views.matching import Matching
 from turnloom.views.packed import Packed
 from turnloom.views.shared_replies import SharedReplies
-from turnloom.views.spans import DialogueView
 from turnloom.views.template_rows import Templates
 from turnloom.views.view import View
 from turnloom.views.windows import Windows
