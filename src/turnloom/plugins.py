@@ -10,9 +10,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, get_args
+from typing import Any
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
+from pydantic_core import PydanticKnownError
 from pydantic_core.core_schema import (
     CoreSchema,
     no_info_plain_validator_function,
@@ -111,19 +112,35 @@ class KindOfOption:
 
     Args:
         group: One of `GROUPS`.
-        own: The annotated union of Turnloom's own options.
+        own: The class of Turnloom's own options of a kind; None if it has none.
+        own_kinds: All kinds that it has.
         model_of: The options of a plug-in.
     """
 
-    def __init__(self, group: str, own: Any, model_of: Callable[[Plugin], type[BaseModel]]) -> None:
-        self._group, self._model_of = group, model_of
-        self._own: TypeAdapter[Any] = TypeAdapter(own)
-        self._names = {get_args(model.model_fields["kind"].annotation)[0] for model in get_args(get_args(own)[0])}
+    def __init__(
+        self,
+        group: str,
+        own: Callable[[str], type[BaseModel] | None],
+        own_kinds: Callable[[], list[str]],
+        model_of: Callable[[Plugin], type[BaseModel]],
+    ) -> None:
+        self._group, self._own, self._own_kinds, self._model_of = group, own, own_kinds, model_of
 
     def _validated(self, value: Any) -> Any:
-        kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-        plugin = find_plugin(self._group, kind, self._names) if isinstance(kind, str) else None
-        return (self._model_of(plugin).model_validate if plugin else self._own.validate_python)(value)
+        if not isinstance(value, dict | BaseModel):
+            raise PydanticKnownError("model_attributes_type")
+        kind = str(value.get("kind", "") if isinstance(value, dict) else getattr(value, "kind", ""))
+        if not kind:
+            raise PydanticKnownError("union_tag_not_found", {"discriminator": "'kind'"})
+        model = self._own(kind)
+        if plugin := find_plugin(self._group, kind, [kind] if model else []):
+            model = self._model_of(plugin)
+        if model is None:
+            expected = ", ".join(map(repr, self._own_kinds()))
+            raise PydanticKnownError(
+                "union_tag_invalid", {"discriminator": "'kind'", "tag": kind, "expected_tags": expected}
+            )
+        return model.model_validate(value)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
         """How pydantic reads and writes such a field."""

@@ -19,9 +19,9 @@ from studies.lib.figures import record
 from turnloom.objectives import MatchingGuided, NTXent
 from turnloom.runtime.context_format import ContextFormat
 from turnloom.training import load_recipe
-from turnloom.training.start import load_start
-from turnloom.training.texts import ToText
+from turnloom.training.base_model import load_base_model
 from turnloom.views import Consecutive, Matching, build_view, load_view
+from turnloom.views.view import Reading
 
 STEPS, WARM, BATCH, LENGTH = 12, 2, {"matching": 32, "plain": 128}, 32
 
@@ -30,10 +30,8 @@ def batches(table: str, folder: Path, model: Any, name: str) -> Iterator[tuple[l
     """Tokenized batches of one kind, and their labels."""
     view = Matching() if name == "matching" else Consecutive()
     build_view([Path(table)], folder, view, limit=20_000)
-    around = 2 * view.turns if isinstance(view, Matching) else None
-    rows = load_view(folder).with_transform(
-        ToText(ContextFormat(), model.tokenizer, LENGTH, replies=True, around=around)
-    )
+    rows = load_view(folder)
+    rows = rows.with_transform(view.transform(rows, Reading(ContextFormat(), model.tokenizer, LENGTH)))
     for step in range(STEPS + WARM):
         columns = rows[step * BATCH[name] : (step + 1) * BATCH[name]]
         labels = columns.pop("label", None)
@@ -42,7 +40,7 @@ def batches(table: str, folder: Path, model: Any, name: str) -> Iterator[tuple[l
 
 def main(start: str, table: str) -> None:
     # The same layers are trained on both sides; what freezing saves is not what is measured.
-    model = load_start(load_recipe("dse", {"model.start": start}))[0].train()
+    model = load_base_model(load_recipe("dse", {"model.start": start}))[0].train()
     model.max_seq_length = LENGTH
     tokens = 0
 

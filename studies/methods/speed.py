@@ -19,7 +19,7 @@ import torch
 from studies.lib.figures import record
 from studies.lib.pace import ROWS, step_times
 from turnloom.training import load_recipe
-from turnloom.training.start import load_start
+from turnloom.training.base_model import load_base_model
 from turnloom.views import build_view, load_view
 
 STEPS, ROUNDS, BATCH = 15, 3, 128
@@ -47,7 +47,7 @@ def dse_loss(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
 
 def bare(start: str, rows: Any) -> list[float]:
     """Seconds of each step of a plain loop: tokenize, forward, loss, backward, step."""
-    model, _ = load_start(load_recipe("dse", {"model.start": start}))
+    model, _ = load_base_model(load_recipe("dse", {"model.start": start}))
     model.max_seq_length = 32
     head = torch.nn.Sequential(
         torch.nn.Linear(384, 384, bias=False), torch.nn.ReLU(), torch.nn.Linear(384, 128, bias=False)

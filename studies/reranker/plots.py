@@ -16,7 +16,7 @@ from studies.reranker.arms import MAIN, RESULTS
 from turnloom.benchmarks.tasks.reranking import dialogue_turns
 from turnloom.objectives.manipulation import padded, scores_and_states
 from turnloom.runtime.scorer import CrossEncoderScorer, load_scorer
-from turnloom.views.manipulations import MARKS, MarkedInput, Marker, Task, manipulate
+from turnloom.views.utterance_tasks import MARKS, MarkedInput, Marker, Task, manipulate
 
 HERE = Path(__file__).parent
 SETS = ("ubuntu_irc", "sgd", "multiwoz21")

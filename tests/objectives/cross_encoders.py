@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from turnloom.views.manipulations import END_OF_TURN, MARKS
+from turnloom.views.utterance_tasks import END_OF_TURN, MARKS
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", END_OF_TURN, *MARKS.values()]
 

@@ -14,7 +14,7 @@ from tests.objectives.cross_encoders import tiny_cross_encoder
 from tests.objectives.toy import gradient, relative_error
 from turnloom.errors import TurnloomError
 from turnloom.objectives import UtteranceManipulation, manipulation
-from turnloom.views.manipulations import Marker, Task, manipulate
+from turnloom.views.utterance_tasks import Marker, Task, manipulate
 
 WORDS = [f"w{n}" for n in range(30)]
 CONTEXTS = ["w1 w2 [EOT] w3 [EOT]", "w4 [EOT] w5 w6 w7 [EOT]", "w8 [EOT]"]

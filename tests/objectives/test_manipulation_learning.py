@@ -13,7 +13,7 @@ import torch
 from tests.objectives.cross_encoders import SPECIAL, tiny_cross_encoder
 from turnloom.objectives import UtteranceManipulation
 from turnloom.objectives.manipulation import padded, scores_and_states
-from turnloom.views.manipulations import MarkedInput, Marker, Task, manipulate
+from turnloom.views.utterance_tasks import MarkedInput, Marker, Task, manipulate
 
 STAGES, TOPICS = 8, 2
 WORDS = [*[f"stage{n}" for n in range(STAGES)], *[f"topic{n}" for n in range(TOPICS)]]

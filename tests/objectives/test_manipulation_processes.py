@@ -15,7 +15,7 @@ from tests.objectives.processes import Errors, Truth, on_processes
 from tests.objectives.toy import gradient, relative_error
 from turnloom.objectives import manipulation
 from turnloom.objectives.manipulation import UtteranceManipulation
-from turnloom.views.manipulations import MarkedInput
+from turnloom.views.utterance_tasks import MarkedInput
 
 WIDTH, WORDS = 8, 30
 

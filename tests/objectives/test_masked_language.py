@@ -12,7 +12,6 @@ from tests.training.toy import VOCABULARY
 from turnloom.errors import TurnloomError
 from turnloom.objectives import MaskedLanguage, NTXent, Sum, small_transformer
 from turnloom.objectives.masked_language import IGNORED, TARGETS
-from turnloom.objectives.sentence_pairs import join_pairs
 
 
 def test_what_is_masked() -> None:
@@ -105,44 +104,6 @@ def test_columns_are_chosen() -> None:
     columns = batch(4)
     assert first(columns).item() == pytest.approx(loss(columns[:1]).item())
     assert first(columns).item() != pytest.approx(loss(columns).item())
-
-
-def test_pairs_are_joined() -> None:
-    first = {
-        "input_ids": torch.tensor([[1, 5, 6, 2], [1, 7, 2, 0]]),
-        "attention_mask": torch.tensor([[1] * 4, [1, 1, 1, 0]]),
-    }
-    second = {
-        "input_ids": torch.tensor([[1, 8, 2, 0], [1, 9, 4, 2]]),
-        "attention_mask": torch.tensor([[1, 1, 1, 0], [1] * 4]),
-    }
-    first["token_type_ids"] = torch.zeros(2, 4).long()
-    joined = join_pairs(first, second, torch.tensor([1, 0]))
-    assert joined["input_ids"].tolist() == [[1, 5, 6, 2, 9, 4, 2], [1, 7, 2, 8, 2, 0, 0]]
-    assert joined["attention_mask"].tolist() == [[1] * 7, [1] * 5 + [0] * 2]
-    assert joined["token_type_ids"].tolist() == [[0] * 4 + [1] * 3, [0] * 3 + [1] * 2 + [0] * 2]
-    assert join_pairs(first, second, torch.tensor([1, 0]), 5)["input_ids"].tolist() == [
-        [1, 5, 2, 9, 2],
-        [1, 7, 2, 8, 2],
-    ]
-
-
-def test_telling_what_follows() -> None:
-    torch.manual_seed(1)
-    loss = FixedMasks(toy_encoder(), next_sentence=True)
-    columns = batch(6, doubles=False)
-    joined, follows = loss.sentence_pairs(columns)
-    assert sorted(follows.tolist()) == [0, 0, 0, 1, 1, 1]
-    for row, own in enumerate(follows.tolist()):
-        expected = join_pairs(columns[0], columns[1], torch.arange(6) if own else (torch.arange(6) + 1) % 6)
-        length = int(expected["attention_mask"][row].sum())
-        assert joined["input_ids"][row, :length].tolist() == expected["input_ids"][row, :length].tolist()
-    with torch.no_grad():
-        loss.heads.transform[-1].weight.zero_()
-        loss.heads.follows[-1].weight.zero_()
-    assert loss(columns).item() == pytest.approx(log(WORDS) + log(2), abs=1e-9)
-    with pytest.raises(TurnloomError, match="two columns"):
-        loss(columns[:1])
 
 
 def test_a_sum_adds_up() -> None:

@@ -99,11 +99,6 @@ def test_tod_bert(tmp_path: Path) -> None:
     assert sum(found[-5:]) < 0.8 * sum(found[:5])
 
 
-def test_next_sentence(tmp_path: Path) -> None:
-    model = tiny_bert()
-    assert len(train(model, MaskedLanguage(model, next_sentence=True), tmp_path)) == 3
-
-
 def test_one_head_a_window(tmp_path: Path) -> None:
     """WMDC: a data set and a loss for each window size, weights from the column `label`."""
     model = tiny_bert()

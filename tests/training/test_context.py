@@ -12,7 +12,7 @@ from tests.training.toy import write_start
 from turnloom.runtime import load_encoder
 from turnloom.runtime.context_format import FILE, ContextFormat, read_context_format
 from turnloom.training import load_recipe, train
-from turnloom.training.context import context_formats
+from turnloom.training.base_model import context_formats
 
 ROOT = Path(__file__).parents[2]
 

@@ -18,12 +18,12 @@ from tests.training.test_run import PowerCutError, recipe, stop_at
 from turnloom.corpus.table import read_manifest
 from turnloom.objectives import ContextReplyHeads
 from turnloom.runtime import load_encoder
-from turnloom.training import sample, train
-from turnloom.training import stage_data as stage_data_module
+from turnloom.training import data as data_module
+from turnloom.training import train
 from turnloom.training.clock import RunClock
+from turnloom.training.folder import WORK
 from turnloom.training.recipe import Refit
 from turnloom.training.refit import refit_heads
-from turnloom.training.run import WORK
 
 SECONDS = 6.0
 REFIT = {"refit": "{pairs: 300, passes: 200000, batch_size: 50}", "stages.0.view.sizes": "[1]"}
@@ -55,13 +55,13 @@ def test_all_phases_share_the_time(table: Path, start: Path, tmp_path: Path) -> 
 def test_building_views_takes_time_from_training(
     table: Path, start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    build = stage_data_module.build_view
+    build = data_module.build_view
 
     def slowly(*arguments: Any, **options: Any) -> Any:
         time.sleep(3)
         return build(*arguments, **options)
 
-    monkeypatch.setattr(stage_data_module, "build_view", slowly)
+    monkeypatch.setattr(data_module, "build_view", slowly)
     assert timed(recipe("dse", start), [table], tmp_path / "model") < 1.25 * SECONDS
 
 
@@ -151,11 +151,11 @@ def test_refitting_encodes_what_fits(start: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_too_large_tables_are_sampled(table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = read_manifest(table)
-    assert sample.tables_within([table], 1.0, tmp_path, lambda *_: None) == [table]
-    monkeypatch.setattr(sample, "TURNS_A_MINUTE", whole.turns / 2)
-    (half,) = sample.tables_within([table], 1.0, tmp_path, lambda *_: None)
+    assert data_module.tables_within([table], 1.0, tmp_path, lambda *_: None) == [table]
+    monkeypatch.setattr(data_module, "TURNS_A_MINUTE", whole.turns / 2)
+    (half,) = data_module.tables_within([table], 1.0, tmp_path, lambda *_: None)
     assert read_manifest(half).dialogues == pytest.approx(whole.dialogues / 2, rel=0.25)
-    assert sample.tables_within([table], 1.0, tmp_path, lambda *_: None) == [half]
+    assert data_module.tables_within([table], 1.0, tmp_path, lambda *_: None) == [half]
 
 
 def test_stages_share_what_refitting_leaves() -> None:

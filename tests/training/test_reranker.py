@@ -19,11 +19,12 @@ from turnloom.errors import TurnloomError
 from turnloom.runtime.context_format import ContextFormat
 from turnloom.runtime.scorer import is_cross_encoder, load_scorer
 from turnloom.training import Recipe, load_recipe, train
-from turnloom.training.reply_pairs import ToReplyPairs
-from turnloom.training.run import WORK
-from turnloom.training.start import as_cross_encoder, load_start
+from turnloom.training.base_model import as_cross_encoder, load_base_model
+from turnloom.training.folder import WORK
 from turnloom.views import Manipulations
-from turnloom.views.manipulations import Task
+from turnloom.views.manipulations import ToReplyPairs
+from turnloom.views.utterance_tasks import Task
+from turnloom.views.view import Reading
 
 CLOSED = ContextFormat(separator="[EOT]", closed=True)
 
@@ -113,7 +114,7 @@ def test_recipes_that_cannot_be_are_refused(longer_start: Path) -> None:
 
 def test_of_frozen_words_the_marks_are_learned_all_the_same(longer_start: Path) -> None:
     frozen = recipe("ums", longer_start, **{"model.freeze_embeddings": "true"})
-    made = as_cross_encoder(load_start(frozen)[0], frozen)
+    made = as_cross_encoder(load_base_model(frozen)[0], frozen)
     words = made.model.get_input_embeddings().weight
     ids = torch.tensor([[5, made.tokenizer.convert_tokens_to_ids("[EOT]")]])
     made.model.get_input_embeddings()(ids).square().sum().backward()
@@ -125,7 +126,7 @@ def test_of_frozen_words_the_marks_are_learned_all_the_same(longer_start: Path) 
 @pytest.fixture(scope="module")
 def tokenizer(longer_start: Path) -> Any:
     wanted = recipe("ums", longer_start)
-    return as_cross_encoder(load_start(wanted)[0], wanted).tokenizer
+    return as_cross_encoder(load_base_model(wanted)[0], wanted).tokenizer
 
 
 class Rows(dict[str, list[Any]]):
@@ -153,7 +154,9 @@ def columns(
     tokenizer: Any, tasks: tuple[Task, ...] = ("insertion", "deletion", "search"), seed: int = 0, **options: Any
 ) -> dict[str, list[Any]]:
     given = rows()
-    return ToReplyPairs(CLOSED, tokenizer, 48, view=Manipulations(**options), tasks=tasks, seed=seed, rows=given)(given)
+    return ToReplyPairs(Reading(CLOSED, tokenizer, 48, seed), view=Manipulations(**options), tasks=tasks, rows=given)(
+        given
+    )
 
 
 def test_same_seed_same_columns_and_no_column_depends_on_another(tokenizer: Any) -> None:
@@ -207,6 +210,6 @@ def test_contexts_end_as_the_scorer_writes_them(tokenizer: Any) -> None:
 
 def test_one_conversation_alone_has_no_wrong_replies(tokenizer: Any) -> None:
     given = rows(2)
-    made = ToReplyPairs(CLOSED, tokenizer, 48, view=Manipulations(), tasks=(), seed=0, rows=given)
+    made = ToReplyPairs(Reading(CLOSED, tokenizer, 48, 0), view=Manipulations(), tasks=(), rows=given)
     with pytest.raises(TurnloomError, match="one conversation only"):
         made(given)

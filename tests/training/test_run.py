@@ -17,9 +17,9 @@ from tests.training.toy import conversations, write_start, write_table
 from turnloom.errors import TurnloomError
 from turnloom.runtime import load_encoder
 from turnloom.training import Recipe, TrainResult, load_recipe, train
-from turnloom.training.run import WORK
+from turnloom.training.base_model import add_tokens
+from turnloom.training.folder import WORK
 from turnloom.training.stage import StageRun
-from turnloom.training.start import add_tokens
 
 TEXTS = ["please tell me about q1 and q2", "the a1 is that a2 was"]
 

@@ -8,8 +8,8 @@ import time
 import pytest
 import torch
 
-from turnloom.training.budget import Budget, rate_factor
-from turnloom.training.sampling import BLOCK_BATCHES, BlockShuffle
+from turnloom.training.clock import Budget, rate_factor
+from turnloom.training.data import BLOCK_BATCHES, BlockShuffle
 
 
 def batches(rows: int, size: int, *, seed: int = 0, epoch: int = 0) -> list[list[int]]:

@@ -31,7 +31,7 @@ from turnloom.views import (
     shuffle,
     stream_view,
 )
-from turnloom.views.spans import DialogueView
+from turnloom.views.dialogue_view import DialogueView
 
 
 def corpus(count: int = 40) -> list[Dialogue]:

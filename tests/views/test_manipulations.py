@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from turnloom.errors import TurnloomError
-from turnloom.views.manipulations import (
+from turnloom.views.utterance_tasks import (
     END_OF_TURN,
     FEWEST,
     MARKS,

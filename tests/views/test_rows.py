@@ -13,8 +13,7 @@ from tests.views.naive import Row, naive_rows
 from turnloom.corpus.engine import daft
 from turnloom.corpus.schema import Dialogue, Turn, dialogues_to_arrow
 from turnloom.views import Consecutive, ContextResponse, Dropout, Manipulations, Matching, Packed, ViewOptions, Windows
-from turnloom.views.rows import dialogue_rows
-from turnloom.views.spans import DialogueView
+from turnloom.views.dialogue_view import DialogueView, dialogue_rows
 
 TEXTS = st.lists(
     st.sampled_from(["yes", "Grüß dich", "你好", "a table for two", "ok\tthen ", "🙂", "no\u3000way"]), max_size=4

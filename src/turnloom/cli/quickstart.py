@@ -154,7 +154,7 @@ def _train(out: Path, base: Path, recipe: str, minutes: float) -> None:
     from turnloom.corpus import read_table
     from turnloom.corpus.inspect.statistics import count_pairs
     from turnloom.training import load_recipe, train
-    from turnloom.training.run import WORK
+    from turnloom.training.folder import WORK
 
     _say(
         3,

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 from torch.func import functional_call
 
 from turnloom.errors import TurnloomError
 from turnloom.objectives.caching import Features, in_mini_batches
 from turnloom.objectives.gathering import SharedHead, gather_rows, own_offset, total, world_size
-from turnloom.objectives.heads import ContextReplyHeads, Head, build_head
+from turnloom.objectives.heads import AnyHead, ContextReplyHeads, build_head
 from turnloom.objectives.row_terms import Anchors, Weighting, weighted_sum
 from turnloom.objectives.text_keys import text_keys
 
-__all__ = ["Contrast", "Form", "Mask", "Similarity", "check_choice"]
+__all__ = ["Contrast", "Form", "Mask", "Similarity", "Temperature", "Weight", "check_choice"]
 
 Form = Literal["simclr", "symmetric", "forward"]
 Mask = Literal["text", "none"]
 Similarity = Literal["cosine", "dot"]
+Temperature = Annotated[float, Field(gt=0)]
+Weight = Annotated[float, Field(ge=0)]
 
 
 def check_choice(option: str, value: str, choices: Any) -> None:
-    """Say it when an option has a value that it cannot have."""
+    """Reject an invalid option value."""
     if value not in get_args(choices):
         raise TurnloomError(f"{option} cannot be {value!r}", f"choose one of {', '.join(get_args(choices))}")
 
@@ -60,11 +63,11 @@ class Contrast(nn.Module):
         self,
         model: Any,
         *,
-        temperature: float = 0.05,
+        temperature: Temperature = 0.05,
         similarity: Similarity = "cosine",
         form: Form = "simclr",
         weighting: Weighting = "none",
-        head: nn.Module | Head | None = None,
+        head: AnyHead = None,
         mask: Mask = "text",
         weighted: bool = False,
         normalize_weights: bool = False,

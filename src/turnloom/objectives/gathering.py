@@ -6,6 +6,8 @@ gradient of a gathered row goes back to the process that made it, summed over al
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -13,12 +15,37 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.func import functional_call
 
-__all__ = ["SharedHead", "gather_rows", "of_first", "own_offset", "total", "world_size"]
+__all__ = [
+    "SharedHead",
+    "first_process_first",
+    "gather_rows",
+    "is_first_process",
+    "of_first",
+    "own_offset",
+    "total",
+    "world_size",
+]
 
 
 def world_size() -> int:
     """How many processes train together; 1 without `torch.distributed`."""
     return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
+
+
+@contextmanager
+def first_process_first() -> Iterator[None]:
+    """The first process goes through the body before all others: it makes the files that they then find."""
+    from accelerate import PartialState
+
+    # Joins the processes that torchrun or Ray has started, which the trainer would otherwise do later.
+    state = PartialState(cpu=not torch.cuda.is_available())
+    with state.main_process_first():
+        yield
+
+
+def is_first_process() -> bool:
+    """Whether this process writes the files."""
+    return not (dist.is_available() and dist.is_initialized()) or dist.get_rank() == 0
 
 
 def total(value: Tensor) -> Tensor:

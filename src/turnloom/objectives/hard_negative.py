@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from torch import nn
-
-from turnloom.objectives.contrast import Contrast, Mask
-from turnloom.objectives.heads import Head
+from turnloom.objectives.contrast import Contrast, Mask, Temperature
+from turnloom.objectives.heads import AnyHead
 from turnloom.objectives.row_terms import Weighting
 
 __all__ = ["HardNegativeContrast"]
@@ -48,11 +46,11 @@ class HardNegativeContrast(Contrast):
         temperature: 0.05 in the paper.
         head: The paper's "mlp" (d to 128, dropped after training), another of `Head`, a module, or none.
         mask: Whether equal texts are no negatives ("text") or are ("none").
-        weighted: Whether labels are weights of the pairs.
         mini_batch_size: Texts whose activations are in memory at a time; none for all.
         options: Further options of `Contrast`.
     """
 
+    kind = "hard_negative"
     reference = """
 @inproceedings{zhou-etal-2022-learning,
     title = "Learning Dialogue Representations from Consecutive Utterances",
@@ -68,10 +66,9 @@ class HardNegativeContrast(Contrast):
         model: Any,
         *,
         weighting: Weighting = "outside",
-        temperature: float = 0.05,
-        head: nn.Module | Head | None = "mlp",
+        temperature: Temperature = 0.05,
+        head: AnyHead = "mlp",
         mask: Mask = "text",
-        weighted: bool = False,
         mini_batch_size: int | None = None,
         **options: Any,
     ) -> None:
@@ -82,7 +79,6 @@ class HardNegativeContrast(Contrast):
             temperature=temperature,
             head=head,
             mask=mask,
-            weighted=weighted,
             mini_batch_size=mini_batch_size,
             **options,
         )

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import torch
+from pydantic import GetPydanticSchema
 from torch import Tensor, nn
 
 from turnloom.errors import TurnloomError
 
-__all__ = ["ContextReplyHeads", "Head", "build_head", "linear_head", "mlp_head"]
+__all__ = ["AnyHead", "ContextReplyHeads", "Head", "build_head", "linear_head", "mlp_head"]
 
 Head = Literal["mlp", "linear", "context-reply", "none"]
+AnyHead = Annotated[nn.Module | Head | None, GetPydanticSchema(lambda _, handler: handler(Head))]
+"""In Python a module too; a recipe can only name one."""
 
 
 def mlp_head(width: int, out: int = 128) -> nn.Module:
@@ -65,7 +68,7 @@ class ContextReplyHeads(nn.Module):
         return (self.context if column == 0 else self.reply)(vectors)  # type: ignore[no-any-return]
 
 
-def build_head(head: nn.Module | Head | None, model: Any) -> nn.Module | None:
+def build_head(head: AnyHead, model: Any) -> nn.Module | None:
     """The head of this name, fitting a model; a module is taken as it is."""
     if head is None or head == "none" or isinstance(head, nn.Module):
         return head if isinstance(head, nn.Module) else None

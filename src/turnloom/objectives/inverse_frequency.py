@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from turnloom.errors import TurnloomError
-from turnloom.objectives.contrast import Contrast, Mask
-from turnloom.objectives.heads import Head
+from turnloom.objectives.contrast import Contrast, Mask, Temperature
+from turnloom.objectives.heads import AnyHead
 
 __all__ = ["InverseFrequencyContrast"]
 
@@ -48,6 +48,8 @@ class InverseFrequencyContrast(Contrast):
         options: Further options of `Contrast`.
     """
 
+    kind = "inverse_frequency"
+    wants_frequencies = True
     reference = """
 @misc{wmdc,
     title = "Dialogue Representation Learning: A New Benchmark and Weighted Contrastive Learning Approach",
@@ -60,8 +62,8 @@ class InverseFrequencyContrast(Contrast):
         self,
         model: Any,
         *,
-        temperature: float = 0.05,
-        head: nn.Module | Head | None = "linear",
+        temperature: Temperature = 0.05,
+        head: AnyHead = "linear",
         mask: Mask = "text",
         mini_batch_size: int | None = None,
         **options: Any,

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 
 from turnloom.errors import TurnloomError
 from turnloom.objectives.caching import Features, bare_model, in_mini_batches
-from turnloom.objectives.contrast import check_choice
+from turnloom.objectives.contrast import Weight, check_choice
 from turnloom.objectives.gathering import SharedHead, total, world_size
-from turnloom.views.manipulations import MARKS, MarkedInput, Task
+from turnloom.views.utterance_tasks import MARKS, MarkedInput, Task
 
 __all__ = ["UtteranceManipulation", "padded", "scores_and_states"]
 
@@ -112,14 +112,17 @@ class UtteranceManipulation(nn.Module):
         form: Whether each mark is judged by itself, or the marks of an input compete.
     """
 
+    kind = "manipulation"
+    trains_cross_encoder = True
+
     def __init__(
         self,
         model: Any,
         *,
-        selection: float = 1.0,
-        insertion: float = 1.0,
-        deletion: float = 1.0,
-        search: float = 1.0,
+        selection: Weight = 1.0,
+        insertion: Weight = 1.0,
+        deletion: Weight = 1.0,
+        search: Weight = 1.0,
         form: Form = "binary",
     ) -> None:
         super().__init__()

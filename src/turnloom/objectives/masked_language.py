@@ -1,18 +1,18 @@
-"""Masked language modelling, and telling whether a sentence follows another, on a SentenceTransformer."""
+"""Masked language modelling on a SentenceTransformer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 from torch.func import functional_call
 
 from turnloom.errors import TurnloomError
 from turnloom.objectives.caching import Features, bare_model, in_mini_batches
 from turnloom.objectives.gathering import SharedHead, total, world_size
-from turnloom.objectives.sentence_pairs import join_pairs
 
 __all__ = ["MaskedLanguage"]
 
@@ -21,26 +21,24 @@ IGNORED = -100
 
 
 class _Heads(nn.Module):
-    """What turns token states into words, and the first token's state into "follows" or not."""
+    """What turns token states into words."""
 
-    def __init__(self, width: int, words: int, next_sentence: bool) -> None:
+    def __init__(self, width: int, words: int) -> None:
         super().__init__()
         self.transform = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.LayerNorm(width))
         self.bias = nn.Parameter(torch.zeros(words))
-        self.follows = nn.Sequential(nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 2)) if next_sentence else None
         for module in self.modules():
             if isinstance(module, nn.Linear):
                 nn.init.normal_(module.weight, std=0.02)
                 nn.init.zeros_(module.bias)
 
     def forward(self, states: Tensor, targets: Tensor, table: Tensor) -> Tensor:
-        """The cross-entropy of each row, summed over its masked tokens, and the logits of "follows" beside it."""
+        """The cross-entropy of each row, summed over its masked tokens."""
         rows, places = (targets != IGNORED).nonzero(as_tuple=True)
         words = nn.functional.linear(self.transform(states[rows, places]), table, self.bias)
         words = words.to(torch.promote_types(words.dtype, torch.float32))
         losses = nn.functional.cross_entropy(words, targets[rows, places], reduction="none")
-        found = losses.new_zeros(len(states)).index_add(0, rows, losses)[:, None]
-        return found if self.follows is None else torch.cat([found, self.follows(states[:, 0]).to(found)], dim=1)
+        return losses.new_zeros(len(states)).index_add(0, rows, losses)
 
 
 def _special_ids(tokenizer: Any) -> set[int]:
@@ -56,12 +54,10 @@ class MaskedLanguage(nn.Module):
         The mean over masked tokens of the cross-entropy of the true token under
         `softmax(E norm(gelu(W h)) + b)`, with the state `h` and the encoder's own word embeddings `E`. 15 % of the
         tokens are chosen anew for every batch: 80 % of them become the mask token, 10 % another word, 10 % stay.
-        Special tokens, those that mark speakers included, are never chosen. With `next_sentence` the cross-entropy
-        of "the second sentence follows the first" is added; it holds for half of the rows, the others get the
-        second sentence of the next row.
+        Special tokens, those that mark speakers included, are never chosen.
 
     Inputs:
-        Any number of columns, each by itself; no labels. With `next_sentence` two columns, read as one input.
+        Any number of columns, each by itself; no labels.
 
     When to use:
         To fit an encoder, a pre-trained or a small random one (`small_transformer`), to the words of a domain; before a
@@ -79,17 +75,17 @@ class MaskedLanguage(nn.Module):
         model: The SentenceTransformer to train; its first module is a transformer with a mask token.
         probability: The part of the tokens that is chosen.
         columns: The columns to use, all by default.
-        next_sentence: Whether to join two columns and to tell whether the second follows.
         mini_batch_size: Texts whose activations are in memory at a time; none for all.
     """
+
+    kind = "masked_language"
 
     def __init__(
         self,
         model: Any,
         *,
-        probability: float = 0.15,
+        probability: Annotated[float, Field(gt=0, lt=1)] = 0.15,
         columns: Sequence[int] | None = None,
-        next_sentence: bool = False,
         mini_batch_size: int | None = None,
     ) -> None:
         super().__init__()
@@ -102,9 +98,8 @@ class MaskedLanguage(nn.Module):
         self.model = model
         self.probability = probability
         self.columns = None if columns is None else tuple(columns)
-        self.next_sentence = next_sentence
         self.mini_batch_size = mini_batch_size
-        self.heads = _Heads(table.shape[1], table.shape[0], next_sentence).to(device=table.device, dtype=table.dtype)
+        self.heads = _Heads(table.shape[1], table.shape[0]).to(device=table.device, dtype=table.dtype)
         special = torch.zeros(table.shape[0], dtype=torch.bool)
         special[[number for number in _special_ids(tokenizer) if number < len(special)]] = True
         self.special: Tensor
@@ -117,16 +112,11 @@ class MaskedLanguage(nn.Module):
         columns = list(sentence_features)
         if self.columns is not None:
             columns = [columns[place] for place in self.columns]
-        follows = None
-        if self.next_sentence:
-            joined, follows = self.sentence_pairs(columns)
-            columns = [joined]
         parameters = self._shared.parameters()
         corrupted = [self.corrupt(column) for column in columns]
         found = torch.cat([self._row_losses(column, parameters) for column in corrupted])
         masked = torch.stack([(column[TARGETS] != IGNORED).sum() for column in corrupted]).sum()
-        loss = found[:, 0].sum() * world_size() / total(masked).clamp(min=1)
-        return loss if follows is None else loss + nn.functional.cross_entropy(found[:, 1:], follows)
+        return found.sum() * world_size() / total(masked).clamp(min=1)
 
     def _row_losses(self, features: Features, parameters: dict[str, Tensor]) -> Tensor:
         def step(model: Any, features: Features) -> Tensor:
@@ -150,25 +140,10 @@ class MaskedLanguage(nn.Module):
         changed = torch.where(chosen & (fate >= 0.8) & (fate < 0.9), other, changed)
         return {**features, "input_ids": changed, TARGETS: torch.where(chosen, tokens, IGNORED)}
 
-    def sentence_pairs(self, columns: Sequence[Features]) -> tuple[Features, Tensor]:
-        """Both columns as one input, and whether a row has its own second sentence (1) or the next row's (0)."""
-        if len(columns) != 2:
-            raise TurnloomError("telling whether a sentence follows another needs two columns", "give two columns")
-        rows = len(columns[0]["input_ids"])
-        device = columns[0]["input_ids"].device
-        follows = (torch.randperm(rows, device=device) >= rows // 2).long()
-        second = (torch.arange(rows, device=device) + 1 - follows) % rows
-        length = bare_model(self.model).max_seq_length
-        return join_pairs(columns[0], columns[1], second, length), follows
-
     def get_config_dict(self) -> dict[str, Any]:
         """The settings, for the model card."""
-        return {
-            "probability": self.probability,
-            "columns": self.columns,
-            "next_sentence": self.next_sentence,
-            "mini_batch_size": self.mini_batch_size,
-        }
+        names = ("probability", "columns", "mini_batch_size")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def citation(self) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 
 from turnloom.errors import TurnloomError
 from turnloom.objectives.caching import Features
-from turnloom.objectives.contrast import Mask, check_choice
+from turnloom.objectives.contrast import Mask, Temperature, check_choice
 from turnloom.objectives.gathering import SharedHead, total, world_size
 from turnloom.objectives.text_keys import text_keys
 
@@ -67,6 +68,7 @@ class MatchingGuided(nn.Module):
         mask: Whether equal texts are no negatives ("text") or are ("none").
     """
 
+    kind = "matching_guided"
     reference = """
 @inproceedings{liu-etal-2021-dialoguecse,
     title = "{D}ialogue{CSE}: Dialogue-based Contrastive Learning of Sentence Embeddings",
@@ -80,9 +82,9 @@ class MatchingGuided(nn.Module):
         self,
         model: Any,
         *,
-        temperature: float = 0.1,
+        temperature: Temperature = 0.1,
         aggregation: Aggregation = "mean",
-        negatives: int | None = None,
+        negatives: Annotated[int, Field(ge=1)] | None = None,
         mask: Mask = "text",
     ) -> None:
         super().__init__()

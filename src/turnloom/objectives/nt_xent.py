@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from torch import nn
-
-from turnloom.objectives.contrast import Contrast, Form, Mask
-from turnloom.objectives.heads import Head
+from turnloom.objectives.contrast import Contrast, Form, Mask, Temperature
+from turnloom.objectives.heads import AnyHead
 
 __all__ = ["NTXent"]
 
@@ -44,11 +42,11 @@ class NTXent(Contrast):
         temperature: 0.05 in SimCSE.
         head: A module or the name of one of `Head`; none by default.
         mask: Whether equal texts are no negatives ("text") or are ("none").
-        weighted: Whether labels are weights of the pairs.
         mini_batch_size: Texts whose activations are in memory at a time; none for all.
         options: Further options of `Contrast`.
     """
 
+    kind = "nt_xent"
     reference = """
 @inproceedings{gao-etal-2021-simcse,
     title = "{S}im{CSE}: Simple Contrastive Learning of Sentence Embeddings",
@@ -64,10 +62,9 @@ class NTXent(Contrast):
         model: Any,
         *,
         form: Form = "simclr",
-        temperature: float = 0.05,
-        head: nn.Module | Head | None = None,
+        temperature: Temperature = 0.05,
+        head: AnyHead = "none",
         mask: Mask = "text",
-        weighted: bool = False,
         mini_batch_size: int | None = None,
         **options: Any,
     ) -> None:
@@ -77,7 +74,6 @@ class NTXent(Contrast):
             temperature=temperature,
             head=head,
             mask=mask,
-            weighted=weighted,
             mini_batch_size=mini_batch_size,
             **options,
         )

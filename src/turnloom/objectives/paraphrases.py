@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any
 
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 
 from turnloom.errors import TurnloomError
 from turnloom.objectives.caching import Features
-from turnloom.objectives.contrast import Contrast, Mask
+from turnloom.objectives.contrast import Contrast, Mask, Temperature, Weight
 from turnloom.objectives.text_keys import text_keys
 from turnloom.objectives.towards_start import FrozenStart, pairwise_pull
 
@@ -46,13 +47,15 @@ class Paraphrases(Contrast):
         options: Further options of `Contrast`.
     """
 
+    kind = "paraphrases"
+
     def __init__(
         self,
         model: Any,
         *,
-        temperature: float = 0.05,
-        agreement: float = 0.4,
-        pull: float = 0.0,
+        temperature: Temperature = 0.05,
+        agreement: Annotated[float, Field(ge=-1, le=1)] = 0.4,
+        pull: Weight = 0.0,
         mask: Mask = "text",
         mini_batch_size: int | None = None,
         **options: Any,

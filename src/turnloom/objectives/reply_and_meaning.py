@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import torch
+from pydantic import GetPydanticSchema
 from torch import Tensor, nn
 
 from turnloom.errors import TurnloomError
 from turnloom.objectives.caching import Features, sentence_vectors
-from turnloom.objectives.contrast import Mask
+from turnloom.objectives.contrast import Mask, Temperature, Weight
 from turnloom.objectives.hard_negative import HardNegativeContrast
 from turnloom.objectives.heads import ContextReplyHeads
 from turnloom.objectives.inverse_frequency import InverseFrequencyContrast
@@ -18,6 +19,12 @@ from turnloom.objectives.text_keys import text_keys
 from turnloom.objectives.towards_start import FrozenStart, pairwise_pull
 
 __all__ = ["ReplyAndMeaning", "scaled_gradient"]
+
+
+OwnHeads = Annotated[
+    ContextReplyHeads | Literal["context-reply"] | None,
+    GetPydanticSchema(lambda _, handler: handler(Literal["context-reply"])),
+]
 
 
 class _ScaledGradient(torch.autograd.Function):
@@ -69,15 +76,18 @@ class ReplyAndMeaning(nn.Module):
         mini_batch_size: Texts whose activations are in memory at a time; none for all.
     """
 
+    kind = "reply_and_meaning"
+    wants_frequencies = True
+
     def __init__(
         self,
         model: Any,
         *,
-        temperature: float = 0.05,
-        reply_gradient: float = 1.0,
-        meaning: float = 0.0,
-        pull: float = 0.0,
-        head: ContextReplyHeads | None = None,
+        temperature: Temperature = 0.05,
+        reply_gradient: Weight = 1.0,
+        meaning: Weight = 0.0,
+        pull: Weight = 0.0,
+        head: OwnHeads = "context-reply",
         mask: Mask = "text",
         mini_batch_size: int | None = None,
     ) -> None:

@@ -7,10 +7,11 @@ from typing import Any, Literal
 from torch import Tensor, nn
 
 from turnloom.objectives.caching import Features
-from turnloom.objectives.contrast import Contrast, Mask, Similarity, check_choice
-from turnloom.objectives.heads import Head
+from turnloom.objectives.contrast import Contrast, Mask, Similarity, Temperature, Weight, check_choice
+from turnloom.objectives.masked_language import MaskedLanguage
+from turnloom.objectives.sum import Sum
 
-__all__ = ["ResponseContrast"]
+__all__ = ["ResponseContrast", "ResponseContrastAndWords"]
 
 Pooling = Literal["cls", "model"]
 
@@ -26,8 +27,8 @@ class ResponseContrast(Contrast):
         Columns (context, response). No labels.
 
     When to use:
-        To reproduce TOD-BERT: summed with `MaskedLanguage` on the context, see `Sum`. Contexts carry marks for who
-        speaks.
+        To reproduce TOD-BERT: summed with `MaskedLanguage` on the context, see `ResponseContrastAndWords`. Contexts
+        carry marks for who speaks.
 
     Relations to other losses:
         With `similarity="cosine"`, a temperature and `pooling="model"` it is `NTXent` with form "forward".
@@ -41,7 +42,6 @@ class ResponseContrast(Contrast):
         pooling: "cls" for the state of the first token, whatever the model pools; "model" for the model's own vector.
         similarity: "dot", or "cosine" with a temperature such as 0.05.
         temperature: 1 as published.
-        head: A module or the name of one of `Head`; none by default.
         mask: Whether equal texts are no negatives ("text") or are ("none").
         mini_batch_size: Texts whose activations are in memory at a time; none for all.
         options: Further options of `Contrast`.
@@ -63,8 +63,7 @@ class ResponseContrast(Contrast):
         *,
         pooling: Pooling = "cls",
         similarity: Similarity = "dot",
-        temperature: float = 1.0,
-        head: nn.Module | Head | None = None,
+        temperature: Temperature = 1.0,
         mask: Mask = "text",
         mini_batch_size: int | None = None,
         **options: Any,
@@ -75,7 +74,6 @@ class ResponseContrast(Contrast):
             form="forward",
             similarity=similarity,
             temperature=temperature,
-            head=head,
             mask=mask,
             mini_batch_size=mini_batch_size,
             **options,
@@ -93,3 +91,43 @@ class ResponseContrast(Contrast):
     def get_config_dict(self) -> dict[str, Any]:
         """The settings, for the model card."""
         return {**super().get_config_dict(), "pooling": self.pooling}
+
+
+class ResponseContrastAndWords(Sum):
+    """TOD-BERT's whole loss, which recipes call `response_contrast`: masked words of the contexts are predicted too.
+
+    Args:
+        model: The SentenceTransformer to train.
+        pooling: As for `ResponseContrast`, and so are the next three.
+        similarity: See there.
+        temperature: See there.
+        mask: See there.
+        masked_language_weight: The weight of `MaskedLanguage` on the contexts; 0 for none.
+        mini_batch_size: Texts whose activations are in memory at a time; none for all.
+    """
+
+    kind = "response_contrast"
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        pooling: Pooling = "cls",
+        similarity: Similarity = "dot",
+        temperature: Temperature = 1.0,
+        mask: Mask = "text",
+        masked_language_weight: Weight = 1.0,
+        mini_batch_size: int | None = None,
+    ) -> None:
+        contrast = ResponseContrast(
+            model,
+            pooling=pooling,
+            similarity=similarity,
+            temperature=temperature,
+            mask=mask,
+            mini_batch_size=mini_batch_size,
+        )
+        parts: list[tuple[nn.Module, float]] = [(contrast, 1.0)]
+        if masked_language_weight:
+            parts.append((MaskedLanguage(model, columns=[0], mini_batch_size=mini_batch_size), masked_language_weight))
+        super().__init__(*parts)

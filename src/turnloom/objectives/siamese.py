@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any
 
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 
 from turnloom.errors import TurnloomError
@@ -43,7 +44,9 @@ class Siamese(nn.Module):
         hidden: Units of the first layer.
     """
 
-    def __init__(self, model: Any, *, hidden: int = 256) -> None:
+    kind = "siamese"
+
+    def __init__(self, model: Any, *, hidden: Annotated[int, Field(ge=1)] = 256) -> None:
         super().__init__()
         self.model = model
         like: Tensor = next(model.parameters())

@@ -11,7 +11,7 @@ from torch.func import functional_call
 
 from turnloom.errors import TurnloomError
 from turnloom.objectives.caching import Features
-from turnloom.objectives.contrast import Contrast, Mask
+from turnloom.objectives.contrast import Contrast, Mask, Weight
 from turnloom.objectives.gathering import SharedHead
 from turnloom.objectives.text_keys import text_keys
 
@@ -53,6 +53,8 @@ class TemplatePair(nn.Module):
         mini_batch_size: Texts whose activations are in memory at a time; none for all.
     """
 
+    kind = "template_pair"
+    kept_routes = ("template",)
     reference = """
 @misc{tadse,
     title = "{T}a{DSE}: Template-aware Dialogue Sentence Embeddings",
@@ -65,9 +67,9 @@ class TemplatePair(nn.Module):
         self,
         model: Any,
         *,
-        template: float = 1.0,
-        utterance: float = 1.0,
-        pair: float = 0.5,
+        template: Weight = 1.0,
+        utterance: Weight = 1.0,
+        pair: Weight = 0.5,
         temperatures: tuple[float, float, float] = (0.05, 0.05, 0.05),
         template_layer: bool = True,
         mask: Mask = "text",

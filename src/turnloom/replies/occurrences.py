@@ -18,7 +18,7 @@ from turnloom.corpus.hashing import dialogue_hashes, mix
 from turnloom.corpus.table import read_table
 from turnloom.replies.keys import KeyRanges, reply_keys
 from turnloom.views.context_response import SYSTEM_SPEAKERS, ContextResponse
-from turnloom.views.rows import DIALOGUES_AT_A_TIME, turn_runs
+from turnloom.views.dialogue_view import DIALOGUES_AT_A_TIME, turn_runs
 from turnloom.views.spans import Dialogues, Indices
 
 __all__ = ["ReplyOptions", "occurrence_rows", "read_range", "stage_occurrences", "tables_of"]

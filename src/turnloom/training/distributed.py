@@ -1,35 +1,16 @@
-"""More than one process: torchrun and Ray Train around the one train function."""
+"""Ray Train around the one train function."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from turnloom.errors import TurnloomError
+from turnloom.training.folder import WORK
 from turnloom.training.recipe import Recipe
+from turnloom.training.run import train
 
-__all__ = ["first_process_first", "is_first_process", "train_on_ray"]
-
-
-@contextmanager
-def first_process_first() -> Iterator[None]:
-    """The first process goes through the body before all others: it makes the files that they then find."""
-    import torch
-    from accelerate import PartialState
-
-    # Joins the processes that torchrun or Ray has started, which the trainer would otherwise do later.
-    state = PartialState(cpu=not torch.cuda.is_available())
-    with state.main_process_first():
-        yield
-
-
-def is_first_process() -> bool:
-    """Whether this process writes the files."""
-    import torch.distributed as dist
-
-    return not (dist.is_available() and dist.is_initialized()) or dist.get_rank() == 0
+__all__ = ["train_on_ray"]
 
 
 def train_on_ray(
@@ -43,7 +24,7 @@ def train_on_ray(
 ) -> None:
     """Train on the workers of a Ray cluster; a lost worker costs the steps since the last checkpoint.
 
-    The folder must be one that all nodes see. Ray starts all workers anew when one is lost, and each then resumes from
+    The folder must be one that all nodes see. Ray restarts all workers when one is lost, and each then resumes from
     the newest whole checkpoint in it: Turnloom's own, since Ray's record may lag behind what is on disk.
 
     Args:
@@ -78,8 +59,6 @@ def train_on_ray(
 
 
 def _ray_worker(settings: dict[str, Any]) -> None:
-    from turnloom.training.run import WORK, train
-
     out = Path(settings["out"])
     train(
         Recipe.model_validate(settings["recipe"]),

@@ -1,16 +1,28 @@
-"""The model folder: an ordinary SentenceTransformer or CrossEncoder that other servers read too."""
+"""The model folder: claimed by one run, and at its end an ordinary SentenceTransformer or CrossEncoder."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from turnloom.files import WholeFolder
+import yaml
+
+from turnloom.corpus.table import read_manifest
+from turnloom.errors import TurnloomError
+from turnloom.files import WholeFolder, refuse_other_files, write_whole
 from turnloom.runtime.context_format import FILE, ContextFormat
+from turnloom.runtime.fingerprint import NOT_THE_MODEL, folder_fingerprint
+from turnloom.runtime.installed import model_folder
+from turnloom.training.clock import CLOCK
+from turnloom.training.recipe import Recipe, load_recipe
 
-__all__ = ["add_older_keys", "save_model"]
+__all__ = ["WORK", "claim", "release", "save_model"]
 
+WORK = "training"
+"""The folder inside the model's folder that holds the recipe, the curve, and the checkpoints of a run under way."""
+RECIPE, INPUTS = "recipe.yaml", "inputs.json"
 CONFIG = "config.json"
 """Every model's folder has it, and none can be loaded without."""
 _POOLINGS = ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken")
@@ -24,12 +36,59 @@ _OLDER_NAMES = {
 }
 
 
+def claim(recipe: Recipe, tables: Sequence[Path], work: Path, *, resume: bool) -> None:
+    """Note what runs here, so that another run neither overwrites it nor goes on from it.
+
+    Args:
+        recipe: What to do.
+        tables: Folders of dialogue tables.
+        work: The folder of the run.
+        resume: Whether to go on with the run that is there.
+
+    Raises:
+        TurnloomError: If the folder holds a run that is not to be resumed, or one with another recipe, other tables or
+            another base model.
+    """
+    settings = yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False)
+    inputs = {
+        "tables": sorted(read_manifest(table).content_hash for table in tables),
+        "base_model": folder_fingerprint(model_folder(str(recipe.model.start))),
+    }
+    if (work / RECIPE).exists():
+        if not resume:
+            raise TurnloomError(f"{work.parent} holds a run already", "go on with --resume, or choose another --out")
+        if load_recipe(str(work / RECIPE)) != recipe:
+            raise TurnloomError(f"{work / RECIPE} is another recipe", "resume with the one the run began with")
+        if (work / INPUTS).exists():
+            _compare(recipe, json.loads((work / INPUTS).read_text(encoding="utf-8")), inputs, work.parent)
+    refuse_other_files(work.parent, "a model", beside=NOT_THE_MODEL)
+    work.mkdir(parents=True, exist_ok=True)
+    write_whole(work / INPUTS, json.dumps(inputs, indent=1) + "\n")
+    write_whole(work / RECIPE, settings)
+
+
+def _compare(recipe: Recipe, before: Mapping[str, object], inputs: Mapping[str, object], out: Path) -> None:
+    another = "or start again with another --out"
+    if before["tables"] != inputs["tables"]:
+        raise TurnloomError(f"the run in {out} began with other tables", f"resume with those, {another}")
+    if before["base_model"] != inputs["base_model"]:
+        problem = f"{recipe.model.start} has changed since the run in {out} began"
+        raise TurnloomError(problem, f"restore that base model, {another}")
+
+
+def release(work: Path) -> None:
+    """Let another run have the folder if nothing was learned in it yet: the command may have been wrong."""
+    if not any(work.glob("stage-*/checkpoint-*")) and not any(work.glob("stage-*/finished*")):
+        for name in (RECIPE, INPUTS, CLOCK):
+            (work / name).unlink(missing_ok=True)
+
+
 def _change_json(path: Path, more: dict[str, Any]) -> None:
     found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     path.write_text(json.dumps({**found, **more}, indent=2) + "\n", encoding="utf-8")
 
 
-def add_older_keys(folder: Path, max_length: int) -> None:
+def _add_older_keys(folder: Path, max_length: int) -> None:
     """Write what servers look for that know older folders: one key a pooling, and the length.
 
     text-embeddings-inference reads `pooling_mode_*` in `1_Pooling/config.json` and `max_seq_length` in
@@ -55,14 +114,14 @@ def save_model(
         max_length: How many tokens it reads.
         context: How contexts become text.
         card: The text of its README.md.
-        older_keys: Whether to write what servers of embeddings look for, see `add_older_keys`.
+        older_keys: Whether to write what servers of embeddings look for, see `_add_older_keys`.
     """
     # What somebody put beside a run while it went on is no reason to lose the model: `train` has looked before.
     whole = WholeFolder(folder, CONFIG, "a model", keep_others=True)
     model.max_seq_length = max_length
     model.save_pretrained(str(whole.new), create_model_card=False)
     if older_keys:
-        add_older_keys(whole.new, max_length)
+        _add_older_keys(whole.new, max_length)
     (whole.new / FILE).write_text(context.model_dump_json(indent=2) + "\n", encoding="utf-8")
     (whole.new / "README.md").write_text(card, encoding="utf-8")
     whole.commit()

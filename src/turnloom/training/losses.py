@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from torch import nn
 
 from turnloom import objectives
 from turnloom.errors import TurnloomError
-from turnloom.training import objective_options as words
+from turnloom.training.objective_options import ObjectiveOptions
 from turnloom.training.recipe import Part
 
 __all__ = ["added_parameters", "build_losses", "context_reply_heads", "trained_heads"]
@@ -37,36 +37,16 @@ def build_losses(
     return {group: _build(model, part.objective, kept, mini_batch_size) for group, part in groups.items()}
 
 
-def _build(model: Any, wanted: words.Objective, kept: nn.Module | None, mini_batch_size: int | None) -> nn.Module:
-    options: dict[str, Any] = wanted.model_dump(exclude={"kind", "masked_language_weight"})
+def _build(model: Any, wanted: ObjectiveOptions, kept: nn.Module | None, mini_batch_size: int | None) -> nn.Module:
+    options: dict[str, Any] = wanted.model_dump(exclude={"kind"})
     if not wanted.whole_batch:
         options["mini_batch_size"] = mini_batch_size
     elif mini_batch_size is not None:
         raise TurnloomError(f"{wanted.kind} takes a batch as a whole", "leave mini_batch_size out of the recipe")
     if options.get("head") == "context-reply":
         options["head"] = kept
-    make = wanted.loss if isinstance(wanted, words.PluggedObjective) else _LOSSES[wanted.kind]
-    loss = cast("nn.Module", make(model, **options))
-    weight = wanted.masked_language_weight if isinstance(wanted, words.ResponseContrast) else 0
-    if not weight:
-        return loss
-    masked = objectives.MaskedLanguage(model, columns=[0], mini_batch_size=mini_batch_size)
-    return objectives.Sum((loss, 1.0), (masked, weight))
-
-
-_LOSSES: dict[str, Any] = {
-    "hard_negative": objectives.HardNegativeContrast,
-    "nt_xent": objectives.NTXent,
-    "inverse_frequency": objectives.InverseFrequencyContrast,
-    "response_contrast": objectives.ResponseContrast,
-    "masked_language": objectives.MaskedLanguage,
-    "matching_guided": objectives.MatchingGuided,
-    "siamese": objectives.Siamese,
-    "template_pair": objectives.TemplatePair,
-    "reply_and_meaning": objectives.ReplyAndMeaning,
-    "paraphrases": objectives.Paraphrases,
-    "manipulation": objectives.UtteranceManipulation,
-}
+    loss: nn.Module = wanted.loss(model, **options)
+    return loss
 
 
 def added_parameters(losses: dict[str, nn.Module]) -> dict[str, Any]:
@@ -88,8 +68,9 @@ def trained_heads(losses: dict[str, nn.Module]) -> dict[str, nn.Module]:
     if heads is not None:
         return {"query": heads.context, "document": heads.reply}
     for loss in losses.values():
-        if isinstance(loss, objectives.TemplatePair) and not isinstance(loss.template_layer, nn.Identity):
-            return {"template": loss.template_layer}
+        layer = getattr(loss, "template_layer", None)
+        if isinstance(layer, nn.Module) and not isinstance(layer, nn.Identity):
+            return {"template": layer}
     return {}
 
 

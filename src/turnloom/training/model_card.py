@@ -10,7 +10,6 @@ import yaml
 import turnloom
 from turnloom.corpus.catalog import load_catalog
 from turnloom.runtime.context_format import ContextFormat
-from turnloom.training.objective_options import TemplatePair
 from turnloom.training.recipe import Recipe
 
 __all__ = ["write_card"]
@@ -76,7 +75,7 @@ def _use(recipe: Recipe, name: str, context: ContextFormat) -> str:
     text = _USE.format(folder=name)
     if not recipe.keep_heads:
         return text
-    if isinstance(recipe.stages[-1].objective, TemplatePair):
+    if "template" in recipe.stages[-1].objective.kept_routes:
         return text + _USE_TEMPLATES
     return text + _USE_HEADS.format(**_contexts(context))
 

@@ -13,7 +13,7 @@ from pydantic import Field, TypeAdapter, ValidationError, model_validator
 from turnloom.errors import TurnloomError
 from turnloom.runtime.context_format import ContextFormat
 from turnloom.runtime.precision import computes_bf16_fast
-from turnloom.training.objective_options import Manipulation, Objective, Options
+from turnloom.training.objective_options import Objective, Options
 from turnloom.views import Manipulations, ViewOptions
 
 __all__ = ["ModelOptions", "Part", "Recipe", "Refit", "Stage", "load_recipe", "recipe_names", "recipe_text"]
@@ -103,7 +103,7 @@ class Stage(Part):
     @property
     def reranks(self) -> bool:
         """Whether it trains a cross-encoder."""
-        return isinstance(self.objective, Manipulation)
+        return self.objective.trains_cross_encoder
 
     @model_validator(mode="after")
     def _view_fits(self) -> Stage:

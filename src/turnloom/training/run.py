@@ -13,19 +13,13 @@ from typing import Any
 from turnloom.corpus.table import read_manifest
 from turnloom.errors import TurnloomError
 from turnloom.files import write_whole
-from turnloom.training.claim import claim, release
-from turnloom.training.clock import RunClock
-from turnloom.training.context import context_formats
-from turnloom.training.distributed import first_process_first, is_first_process
-from turnloom.training.looks import Looks
+from turnloom.training.clock import Progress, RunClock
+from turnloom.training.folder import WORK, claim, release, save_model
+from turnloom.training.model_card import write_card
 from turnloom.training.recipe import Recipe
-from turnloom.training.sample import tables_within
 
 __all__ = ["Progress", "TrainResult", "train"]
 
-WORK = "training"
-"""The folder inside the model's folder that holds the recipe, the curve, and the checkpoints of a run under way."""
-Progress = Callable[[str, float, str], None]
 Validate = Callable[[Any], dict[str, float]]
 
 
@@ -52,6 +46,16 @@ class TrainResult:
     rows: dict[str, int] = field(default_factory=dict)
     curve: list[dict[str, float]] = field(default_factory=list)
     bf16: bool = False
+
+    def add(self, done: dict[str, Any]) -> None:
+        """Count what a stage did."""
+        self.steps += done["steps"]
+        self.pairs += done["pairs"]
+        self.tokens += done["tokens"]
+        self.minutes += done["minutes"]
+        self.curve += done["curve"]
+        for source, count in done["rows"].items():
+            self.rows[source] = self.rows.get(source, 0) + count
 
 
 def train(
@@ -89,15 +93,18 @@ def train(
     """
     from sentence_transformers import CrossEncoder
 
+    from turnloom.objectives.gathering import first_process_first, is_first_process
+    from turnloom.training.base_model import as_cross_encoder, context_formats, load_base_model
+    from turnloom.training.data import tables_within
     from turnloom.training.stage import StageRun
-    from turnloom.training.start import as_cross_encoder, load_start
+    from turnloom.training.validation import Looks
 
     work = out / WORK
     clock = RunClock(minutes, time.monotonic() if began is None else began)
     for table in tables:
         read_manifest(table)
     on_progress("loading the base model", 0.0, "")
-    model, heads = load_start(recipe)
+    model, heads = load_base_model(recipe)
     with first_process_first():
         if is_first_process():
             claim(recipe, tables, work, resume=resume)
@@ -116,29 +123,28 @@ def train(
                 model = as_cross_encoder(model, recipe)
             folder = work / f"stage-{number}"
             run = StageRun(recipe, stage, model, heads, context, folder, clock, window, looks, on_progress)
-            losses = run.train(used, resume, result)
+            result.add(run.train(used, resume))
+            losses = run.losses
+        if recipe.refit is not None and (scores := run.refit()):
+            result.curve.append({"step": result.steps, "minutes": result.minutes, **scores})
     except TurnloomError:
         if is_first_process():
             release(work)
         raise
     on_progress("saving", 0.0, "")
-    _finish(recipe, model, losses, reads, saved_context, result)
+    if is_first_process():
+        _finish(recipe, model, losses, reads, saved_context, result)
     on_progress("saving", 1.0, "")
     return result
 
 
 def _finish(recipe: Recipe, model: Any, losses: dict[str, Any], reads: int, context: Any, result: TrainResult) -> None:
     """Write the model, its card and the curve; then the checkpoints can go."""
-    from turnloom.training.folder import save_model
-    from turnloom.training.heads import keep_heads
     from turnloom.training.losses import trained_heads
-    from turnloom.training.model_card import write_card
+    from turnloom.training.router import keep_heads
 
-    if not is_first_process():
-        return
-    heads = trained_heads(losses)
     if recipe.keep_heads:
-        model = keep_heads(model, heads)
+        model = keep_heads(model, trained_heads(losses))
     seen = {"steps": result.steps, "pairs": result.pairs, "tokens": result.tokens, "minutes": result.minutes}
     citations = list(dict.fromkeys(getattr(loss, "citation", "") for loss in losses.values()))
     card = write_card(

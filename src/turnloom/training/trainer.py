@@ -10,42 +10,28 @@ from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
-from sentence_transformers import CrossEncoderTrainer, SentenceTransformerTrainer
+from sentence_transformers import (
+    CrossEncoderTrainer,
+    CrossEncoderTrainingArguments,
+    SentenceTransformerTrainer,
+    SentenceTransformerTrainingArguments,
+)
 from sentence_transformers.base.trainer import BaseTrainer
-from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
 from torch import nn
 from transformers import TrainerCallback, TrainerState
 
 from turnloom.objectives.gathering import of_first, world_size
-from turnloom.training.budget import Budget, rate_factor
+from turnloom.training.base_model import frozen_rows
+from turnloom.training.clock import CLOCK, Budget, rate_factor
+from turnloom.training.data import BlockShuffle
 from turnloom.training.losses import added_parameters
-from turnloom.training.recipe import Stage
-from turnloom.training.start import frozen_rows
+from turnloom.training.recipe import Recipe, Stage
 
-__all__ = ["DialogueTrainer", "Pace", "RerankerTrainer", "Validation", "last_checkpoint", "state_at_the_end"]
+__all__ = ["DialogueTrainer", "Pace", "RerankerTrainer", "last_checkpoint", "state_at_the_end", "training_arguments"]
 
-HEADS, COMPLETE, CLOCK = "heads.safetensors", "complete", "clock.json"
-
-
-class Validation(SentenceEvaluator):
-    """A callable that scores a model, as an evaluator of sentence-transformers."""
-
-    def __init__(self, score: Callable[[Any], dict[str, float]]) -> None:
-        super().__init__()  # type: ignore[no-untyped-call, unused-ignore]
-        self._score = score
-        self.primary_metric = "score"
-
-    def __call__(
-        self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
-    ) -> dict[str, float]:
-        """Its scores; `score` decides which checkpoint is best."""
-        del output_path, epoch, steps
-        training = model.training
-        model.eval()
-        try:
-            return self._score(model)
-        finally:
-            model.train(training)
+HEADS, COMPLETE = "heads.safetensors", "complete"
+_ADDED = r"^(?!(?:.*\.)?model\.)|\.(?:classifier|score)\."
+"""Matches the names of parameters that do not belong to the encoder: heads, and a cross-encoder's last layer."""
 
 
 class _StageTrainer(BaseTrainer):
@@ -156,7 +142,7 @@ class Pace(TrainerCallback):
         """Stop when time is up; stop the clock while something else than training is done."""
         del kwargs
         if world_size() > 1:
-            self._budget.agree(state.global_step, args.device)
+            self._budget.agree(state.global_step, lambda done: of_first(done, args.device))
         part = self._budget.progress(state.global_step)
         self._on_step(state.global_step, part, self._loss)
         if self._budget.window is not None and of_first(self._is_last(state.global_step), args.device):
@@ -222,3 +208,42 @@ def last_checkpoint(folder: Path) -> Path | None:
     """The newest whole checkpoint."""
     whole = [path.parent for path in folder.glob(f"checkpoint-*/{COMPLETE}")]
     return max(whole, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
+
+
+def training_arguments(recipe: Recipe, stage: Stage, folder: Path, steps: int, *, heads: bool, looks: bool) -> Any:
+    """The settings of sentence-transformers' trainer.
+
+    Args:
+        recipe: The whole recipe.
+        stage: The stage to train.
+        folder: Where checkpoints go.
+        steps: After how many it ends.
+        heads: Whether something is trained beside the encoder.
+        looks: Whether checkpoints are validated.
+    """
+    kind = CrossEncoderTrainingArguments if stage.reranks else SentenceTransformerTrainingArguments
+    return kind(
+        output_dir=str(folder),
+        max_steps=steps,
+        per_device_train_batch_size=stage.batch_size,
+        learning_rate=stage.encoder_rate,
+        learning_rate_mapping={_ADDED: stage.head_rate} if heads else {},
+        weight_decay=stage.weight_decay,
+        max_grad_norm=stage.max_gradient_norm,
+        bf16=recipe.computes_in_bf16,
+        use_cpu=not torch.cuda.is_available(),
+        batch_sampler=BlockShuffle,
+        multi_dataset_batch_sampler="round_robin" if stage.mixing == "equal" else "proportional",
+        eval_strategy="steps" if looks else "no",
+        eval_steps=recipe.evaluate_every or None,
+        save_steps=recipe.evaluate_every if looks else recipe.save_every,
+        save_total_limit=2,
+        load_best_model_at_end=looks,
+        metric_for_best_model="eval_score" if looks else None,
+        greater_is_better=True if looks else None,
+        logging_steps=10,
+        report_to=[recipe.report_to] if recipe.report_to != "none" else [],
+        disable_tqdm=True,
+        seed=recipe.seed,
+        dataloader_drop_last=True,
+    )

@@ -8,137 +8,27 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 import turnloom
-from turnloom.corpus.cleaning.frequencies import repeated_responses, response_frequencies
-from turnloom.corpus.engine import daft, frugally
-from turnloom.corpus.readers.logfile import stem
-from turnloom.corpus.table import MANIFEST, read_manifest, read_table
+from turnloom.corpus.engine import frugally
+from turnloom.corpus.table import MANIFEST
 from turnloom.errors import TurnloomError
 from turnloom.files import WholeFolder
 from turnloom.plugins import find_plugin
-from turnloom.views.labelled_pairs import LabelledPairs, pair_rows
-from turnloom.views.manifest import VIEW_VERSION, ViewManifest, read_view_manifest
-from turnloom.views.options import GROUP, ViewOptions
-from turnloom.views.rows import dialogue_rows, drawn_rows
-from turnloom.views.shared_replies import SharedReplies, shared_reply_rows
-from turnloom.views.shuffle import bucket_count, write_shards
-from turnloom.views.spans import DialogueView
-from turnloom.views.template_rows import Templates, find_templates
+from turnloom.views.load import CACHE, VIEW_VERSION, ViewManifest, read_view_manifest
+from turnloom.views.options import GROUP
+from turnloom.views.shuffle import write_shards
 from turnloom.views.view import View
+from turnloom.views.workspace import Workspace
 
 __all__ = ["build_view"]
-
-CACHE = ".arrow"
-"""Where `load_view` keeps its memory-mapped copy."""
 
 Progress = Callable[[str, float], None]
 
 
-class _Build:
-    """One view being built in a folder that is not yet a view."""
-
-    def __init__(self, inputs: list[Path], partial: Path, seed: int, weights: dict[str, float]) -> None:
-        self.inputs = inputs
-        self.partial = partial
-        self.seed = seed
-        self.weights = weights
-        self.buckets = 1
-
-    def dialogue_rows(self, view: DialogueView) -> Any:
-        """The rows of a view over dialogue tables, with frequencies."""
-        table = self._table()
-        sizes = [read_manifest(path) for path in self.inputs]
-        texts = view.texts(sum(size.turns for size in sizes), sum(size.dialogues for size in sizes))
-        self._choose_buckets(texts, len(view.groups))
-        rows = dialogue_rows(table, view, seed=self.seed, weights=self.weights, buckets=self.buckets)
-        if "frequency" not in view.columns:
-            return rows
-        return _with_frequencies(rows, response_frequencies(table, first_turns=view.counts_first_turns))
-
-    def template_rows(self, view: Templates) -> tuple[Any, list[str]]:
-        """The rows of templates over dialogue tables, and the tokens of their slots."""
-        found = find_templates(self._table())
-        return self._drawn(found.rows(view, self.seed)), found.tokens(view)
-
-    def shared_reply_rows(self, view: SharedReplies) -> Any:
-        """The rows of turns that were answered alike."""
-        return self._drawn(shared_reply_rows(self._table(), view, self.seed))
-
-    def _drawn(self, rows: Any) -> Any:
-        """Rows whose number is not known before they are made, in their order."""
-        staged = self.partial / "pairs"
-        rows.write_parquet(str(staged))
-        pairs = daft().read_parquet(f"{staged}/*.parquet")
-        self._choose_buckets(2 * pairs.count_rows())
-        return drawn_rows(pairs, seed=self.seed, weights=self.weights, buckets=self.buckets)
-
-    def _table(self) -> Any:
-        """All dialogue tables as one."""
-        table = read_table(self.inputs[0])
-        for path in self.inputs[1:]:
-            table = table.concat(read_table(path))
-        if self.weights:
-            self._check_sources([row["source"] for row in table.select("source").distinct().to_pylist()])
-        return table
-
-    def labelled_rows(self, view: LabelledPairs) -> Any:
-        """The rows of files of labelled pairs, with frequencies."""
-        if self.weights:
-            self._check_sources([stem(str(path)) for path in self.inputs])
-        staged = self.partial / "pairs.parquet"
-        count, writer = 0, None
-        for path in self.inputs:
-            for batch in pair_rows(path, view):
-                writer = writer or pq.ParquetWriter(staged, batch.schema)
-                writer.write_table(batch)
-                count += len(batch)
-        if writer is None:
-            raise TurnloomError(f"{self.inputs[0]} holds no rows", "name files with labelled pairs")
-        writer.close()
-        self._choose_buckets(count * len(view.columns))
-        pairs = daft().read_parquet(str(staged))
-        rows = drawn_rows(pairs, seed=self.seed, weights=self.weights, buckets=self.buckets)
-        return _with_frequencies(rows, repeated_responses(pairs.select("response")))
-
-    def _choose_buckets(self, texts: int, groups: int = 1) -> None:
-        self.buckets = bucket_count(round(texts * max([1.0, *self.weights.values()])), groups)
-
-    def _check_sources(self, known: Sequence[str]) -> None:
-        unknown = sorted(set(self.weights) - set(known))
-        if unknown:
-            raise TurnloomError(
-                f"there is no source {', '.join(unknown)} to weight", f"sources are {', '.join(sorted(known))}"
-            )
-
-
-def _with_frequencies(rows: Any, counted: Any) -> Any:
-    """Rows with how often their reply occurs; `counted` leaves out what occurs once."""
-    col, kinds = daft().col, daft().DataType
-    joined = rows.join(counted, on="response", how="left")
-    return joined.with_column("frequency", col("count").fill_null(1).cast(kinds.int64())).exclude("count")
-
-
-def _file_hash(path: Path) -> str:
-    digest = hashlib.sha256()
-    try:
-        with path.open("rb") as stream:
-            while piece := stream.read(2**20):
-                digest.update(piece)
-    except OSError as error:
-        raise TurnloomError(f"{path} cannot be read ({error.strerror})", "check the path") from error
-    return digest.hexdigest()
-
-
 def _planned(inputs: list[Path], view: View, seed: int, weights: dict[str, float], limit: int | None) -> ViewManifest:
     """The manifest of the view to be, which has no rows yet."""
-    if isinstance(view, LabelledPairs):
-        hashes = [f"{stem(str(path))}-{_file_hash(path)}" for path in inputs]
-    else:
-        hashes = [read_manifest(path).content_hash for path in inputs]
     job: dict[str, Any] = {
-        "inputs": sorted(hashes),
+        "inputs": sorted(view.input_hashes(inputs)),
         "options": view.model_dump(mode="json"),
         "seed": seed,
         "source_weights": dict(sorted(weights.items())),
@@ -154,7 +44,7 @@ def _planned(inputs: list[Path], view: View, seed: int, weights: dict[str, float
 def build_view(
     table: Path | Sequence[Path],
     out: Path,
-    options: ViewOptions,
+    options: View,
     *,
     seed: int = 0,
     source_weights: dict[str, float] | None = None,
@@ -187,29 +77,23 @@ def build_view(
     if (out / MANIFEST).exists() and read_view_manifest(out).fingerprint == manifest.fingerprint:
         return read_view_manifest(out)
     whole = WholeFolder(out, MANIFEST, "a view", caches=[CACHE])
-    build = _Build(inputs, whole.partial, seed, weights)
+    workspace = Workspace(inputs, whole.partial, seed, weights, options.tokens)
     on_progress("making rows", 0.0)
     with frugally():
-        if isinstance(options, Templates):
-            rows, manifest.tokens = build.template_rows(options)
-        elif isinstance(options, SharedReplies):
-            rows = build.shared_reply_rows(options)
-        elif isinstance(options, LabelledPairs):
-            rows = build.labelled_rows(options)
-        else:
-            rows = build.dialogue_rows(options)
+        rows = options.make_rows(workspace)
         rows.write_parquet(str(whole.partial / "buckets"), partition_cols=["bucket"])
-    manifest.rows = _shuffled(build, options, manifest, whole.new, on_progress)
+    manifest.tokens = workspace.tokens
+    manifest.rows = _shuffled(workspace, options, manifest, whole.new, on_progress)
     (whole.new / MANIFEST).write_text(json.dumps(manifest.model_dump(), indent=2) + "\n", encoding="utf-8")
     whole.commit()
     return manifest
 
 
 def _shuffled(
-    build: _Build, view: View, manifest: ViewManifest, out: Path, on_progress: Progress
+    workspace: Workspace, view: View, manifest: ViewManifest, out: Path, on_progress: Progress
 ) -> dict[str, dict[str, int]]:
     """Write every group's shards, and count their rows."""
-    done, total = 0, build.buckets * len(view.groups)
+    done, total = 0, workspace.buckets * len(view.groups)
 
     def on_bucket() -> None:
         nonlocal done
@@ -218,8 +102,8 @@ def _shuffled(
 
     return {
         group: write_shards(
-            build.partial / "buckets",
-            range(number * build.buckets, (number + 1) * build.buckets),
+            workspace.partial / "buckets",
+            range(number * workspace.buckets, (number + 1) * workspace.buckets),
             out / group,
             manifest.columns,
             one_per_text=view.one_per_text,

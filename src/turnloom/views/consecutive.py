@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from turnloom.views.spans import Dialogues, DialogueView, Indices, Spans
+from turnloom.views.dialogue_view import DialogueView
+from turnloom.views.spans import Dialogues, Indices, Spans
 
 __all__ = ["Consecutive", "ContextSizes", "pairs"]
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Any, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from pydantic import Field
 
-from turnloom.corpus.cleaning.frequencies import response_keys
+from turnloom.corpus.cleaning.frequencies import repeated_responses, response_keys
+from turnloom.corpus.engine import daft
 from turnloom.corpus.hashing import hash_strings
 from turnloom.corpus.readers.logfile import MAX_RECORD_BYTES, open_raw, stem, unpacked
 from turnloom.errors import TurnloomError
-from turnloom.views.draw import seeded
+from turnloom.views.seeding import seeded
 from turnloom.views.view import View
+from turnloom.views.workspace import Workspace, with_frequencies
 
 __all__ = ["LabelledPairs", "pair_rows"]
 
@@ -37,6 +41,8 @@ class LabelledPairs(View):
         where: Rows are kept only if these columns have these values, such as ``{label: entailment}``.
     """
 
+    reads_tables = False
+
     kind: Literal["labelled_pairs"] = "labelled_pairs"
     anchor: str = "anchor"
     positive: str = "positive"
@@ -53,6 +59,39 @@ class LabelledPairs(View):
         """The columns of the files that are read."""
         named = [self.anchor, self.positive, *([self.negative] if self.negative else []), *self.where]
         return list(dict.fromkeys(named))
+
+    def input_hashes(self, inputs: Sequence[Path]) -> list[str]:
+        """The names of the files and hashes of what is in them."""
+        return [f"{stem(str(path))}-{_file_hash(path)}" for path in inputs]
+
+    def make_rows(self, workspace: Workspace) -> Any:
+        """The rows of the files, with frequencies."""
+        if workspace.weights:
+            workspace.check_sources([stem(str(path)) for path in workspace.inputs])
+        staged = workspace.partial / "pairs.parquet"
+        count, writer = 0, None
+        for path in workspace.inputs:
+            for batch in pair_rows(path, self):
+                writer = writer or pq.ParquetWriter(staged, batch.schema)
+                writer.write_table(batch)
+                count += len(batch)
+        if writer is None:
+            raise TurnloomError(f"{workspace.inputs[0]} holds no rows", "name files with labelled pairs")
+        writer.close()
+        workspace.choose_buckets(count * len(self.columns))
+        pairs = daft().read_parquet(str(staged))
+        return with_frequencies(workspace.ordered(pairs), repeated_responses(pairs.select("response")))
+
+
+def _file_hash(path: Path) -> str:
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as stream:
+            while piece := stream.read(2**20):
+                digest.update(piece)
+    except OSError as error:
+        raise TurnloomError(f"{path} cannot be read ({error.strerror})", "check the path") from error
+    return digest.hexdigest()
 
 
 def _format(path: Path) -> str:
@@ -94,8 +133,6 @@ def _delimited_batches(stream: IO[bytes], columns: list[str], delimiter: str) ->
 @contextmanager
 def _batches(path: Path, columns: list[str]) -> Iterator[Iterator[pa.RecordBatch]]:
     """The file's record batches, whatever its format."""
-    import pyarrow.parquet as pq
-
     kind = _format(path)
     with open_raw(str(path)) as raw, unpacked(str(path), raw) as stream:
         if kind == "parquet":

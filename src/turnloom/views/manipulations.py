@@ -1,42 +1,29 @@
-"""Utterance manipulation (UMS): a conversation changed so that only who knows what comes next can tell where.
-
-Three questions about a window of consecutive turns, each asked at marks that stand between the turns: where does this
-turn belong (insertion), which one is from another conversation (deletion), and, with the turns shuffled, which one came
-just before this (search)? They need no labels, and they are asked of true conversations only.
-"""
+"""The view of UMS: replies after whole contexts, and what a cross-encoder reads of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Generic, Literal, TypeVar, get_args
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
 from turnloom.errors import TurnloomError
-from turnloom.views.spans import Dialogues, DialogueView, Spans, drawn_turns
+from turnloom.runtime.bm25 import BM25
+from turnloom.views.dialogue_view import DialogueView
+from turnloom.views.spans import Dialogues, Spans, drawn_turns
+from turnloom.views.utterance_tasks import MARKS, MarkedInput, Marker, Task, manipulate
+from turnloom.views.view import Reading, Rows
 
-__all__ = [
-    "END_OF_TURN",
-    "MARKS",
-    "Manipulated",
-    "Manipulations",
-    "MarkedInput",
-    "Marker",
-    "Negative",
-    "Task",
-    "fit_turns",
-    "manipulate",
-]
+__all__ = ["Manipulations", "Negative", "ToReplyPairs"]
 
-Task = Literal["insertion", "deletion", "search"]
 Negative = Literal["random", "bm25", "self"]
-END_OF_TURN = "[EOT]"
-MARKS: dict[Task, str] = {"insertion": "[INS]", "deletion": "[DEL]", "search": "[SRCH]"}
-FEWEST: dict[Task, int] = {"insertion": 2, "deletion": 2, "search": 3}
-"""With fewer turns there is only one answer."""
-Turn = TypeVar("Turn")
+POOL = 10_000
+"""Replies among which BM25 looks for hard negatives: a view lies in a shuffled order, its first rows are a sample."""
+HARDEST = 10
+"""One of so many best matches is taken: the very best are often right."""
+TRIES = 20
 
 
 class Manipulations(DialogueView):
@@ -90,145 +77,139 @@ class Manipulations(DialogueView):
         each = min(self.max_turns or turns, turns // max(dialogues, 1)) + 1
         return each * (turns if self.per_dialogue == "all" else min(turns, dialogues * self.per_dialogue))
 
-
-@dataclass(frozen=True)
-class Manipulated(Generic[Turn]):
-    """A window of a conversation and a question about it.
-
-    Attributes:
-        task: Which question.
-        turns: What is read, each turn with a mark before it; for insertion there is one more mark after the last.
-        asked: The turn that the question is about, which is read last; None for deletion.
-        label: The number of the mark that is the answer, from 0.
-    """
-
-    task: Task
-    turns: tuple[Turn, ...]
-    asked: Turn | None
-    label: int
-
-    @property
-    def marks(self) -> int:
-        """How many answers there are."""
-        return len(self.turns) + (self.task == "insertion")
+    def transform(self, rows: Any, reading: Reading) -> Callable[[Rows], Rows]:
+        """True and wrong replies, and an input for each task that the objective gives a weight."""
+        tasks = [task for task in MARKS if getattr(reading.objective, task)]
+        return ToReplyPairs(reading, view=self, tasks=tasks, rows=rows)
 
 
-def manipulate(
-    task: Task, turns: Sequence[Turn], rng: np.random.Generator, *, window: int = 5, foreign: Turn | None = None
-) -> Manipulated[Turn] | None:
-    """Ask a question about some consecutive turns of a conversation, which itself is left as it is.
+class ToReplyPairs:
+    """Turns rows into columns as they are read: context, reply, a wrong reply, and an input for each task.
+
+    What is drawn for a row depends on the seed, the row and the rows that stand beside it in the batch, and on nothing
+    else: a resumed run draws the same, another pass over the data draws anew.
 
     Args:
-        task: Which question.
-        turns: The conversation, its last reply included: every run of turns can be drawn.
-        rng: Where chance comes from.
-        window: How many turns; a shorter conversation is taken whole.
-        foreign: A turn of another conversation, for deletion.
-
-    Returns:
-        None if the conversation is so short that there is only one answer, or nothing foreign is given to find.
-
-    Example:
-        >>> asked = manipulate("insertion", "abc", np.random.default_rng(0))
-        >>> asked.turns, asked.asked, asked.label
-        (('a', 'b'), 'c', 2)
-    """
-    if task not in get_args(Task):
-        raise TurnloomError(f"there is no manipulation {task!r}", f"choose from {', '.join(get_args(Task))}")
-    if len(turns) < FEWEST[task]:
-        return None
-    start = int(rng.integers(max(len(turns) - window, 0) + 1))
-    run = tuple(turns[start : start + window])
-    if task == "insertion":
-        place = int(rng.integers(len(run)))
-        return Manipulated(task, run[:place] + run[place + 1 :], run[place], place)
-    if task == "deletion":
-        if foreign is None:
-            return None
-        place = int(rng.integers(len(run) + 1))
-        return Manipulated(task, (*run[:place], foreign, *run[place:]), None, place)
-    *before, last = run
-    order = rng.permutation(len(before)).tolist()
-    return Manipulated(task, tuple(before[place] for place in order), last, order.index(len(before) - 1))
-
-
-@dataclass(frozen=True)
-class MarkedInput:
-    """What a cross-encoder reads of a manipulated window.
-
-    Attributes:
-        ids: Its tokens.
-        segments: 0 for the window, 1 for the turn that is asked about.
-        marks: The places of the marks.
-        label: Which of the marks is the answer.
+        reading: How the model reads them; its tokenizer knows the marks.
+        view: The window, and which kinds of wrong replies.
+        tasks: Which questions are asked.
+        rows: The whole view, for hard negatives.
     """
 
-    ids: list[int]
-    segments: list[int]
-    marks: list[int]
-    label: int
+    def __init__(self, reading: Reading, *, view: Manipulations, tasks: Sequence[Task], rows: Any) -> None:
+        self._reading, self._view, self._tasks = reading, view, tuple(tasks)
+        self._marker = Marker(reading.tokenizer, reading.limit)
+        self._pool: list[str] = []
+        if "bm25" in view.negatives:
+            first = rows.select(range(min(POOL, len(rows))))
+            self._pool = list(dict.fromkeys(first["reply"]))
+            self._bm25 = BM25(self._pool)
+
+    def __call__(self, rows: Rows) -> Rows:
+        """The columns of some rows."""
+        negatives = self._negatives(rows)
+        columns: Rows = {"context": [], "reply": [], "negative": []}
+        for turns, *both in zip(rows["context"], rows["reply"], negatives, strict=True):
+            reading = self._reading
+            separator = reading.tokenizer.sep_token
+            text, ends = reading.context.pair(turns, both, reading.length, reading.limit, separator)
+            for name, value in zip(columns, (text, *ends), strict=True):
+                columns[name].append(value)
+        return {**columns, **self._asked(rows)}
+
+    def _generators(self, rows: Rows, purpose: str) -> list[np.random.Generator]:
+        """One for each row; each purpose has its own, so that leaving one out changes no other."""
+        keys = [[key, zlib.crc32(reply.encode())] for key, reply in zip(rows["dialogue"], rows["reply"], strict=True)]
+        salt = zlib.crc32(purpose.encode())
+        return [
+            np.random.default_rng([self._reading.seed % 2**63, salt, *own, *beside])
+            for own, beside in zip(keys, [*keys[1:], *keys[:1]], strict=True)
+        ]
+
+    def _asked(self, rows: Rows) -> dict[str, list[MarkedInput | None]]:
+        """An input for each row and task, each made from the turns as they are."""
+        if not self._tasks:
+            return {}
+        talks = [[*turns, reply] for turns, reply in zip(rows["context"], rows["reply"], strict=True)]
+        texts = list(dict.fromkeys(text for talk in talks for text in talk))
+        known = dict(zip(texts, self._reading.tokenizer(texts, add_special_tokens=False)["input_ids"], strict=True))
+        drawn = self._drawn_tasks(rows)
+        columns: dict[str, list[MarkedInput | None]] = {}
+        for task in (task for task in MARKS if task in self._tasks):
+            columns[task] = []
+            for place, rng in enumerate(self._generators(rows, task)):
+                if task not in drawn[place]:
+                    columns[task].append(None)
+                    continue
+                foreign = _foreign(rows["dialogue"], talks, place, rng) if task == "deletion" else None
+                given = manipulate(
+                    task,
+                    [known[text] for text in talks[place]],
+                    rng,
+                    window=self._view.window,
+                    foreign=None if foreign is None else known[foreign],
+                )
+                columns[task].append(None if given is None else self._marker(given))
+        return columns
+
+    def _drawn_tasks(self, rows: Rows) -> list[set[Task]]:
+        """Which questions each row is asked."""
+        wanted = self._view.questions
+        if wanted == "all" or wanted >= len(self._tasks):
+            return [set(self._tasks)] * len(rows["reply"])
+        return [
+            {self._tasks[place] for place in rng.permutation(len(self._tasks))[:wanted]}
+            for rng in self._generators(rows, "questions")
+        ]
+
+    def _negatives(self, rows: Rows) -> list[str]:
+        kinds: dict[Negative, Callable[[Rows, int, np.random.Generator], str | None]] = {
+            "random": _random_reply,
+            "self": _own_turn,
+            "bm25": self._hard_reply,
+        }
+        found = []
+        for place, rng in enumerate(self._generators(rows, "negative")):
+            wanted = self._view.negatives[int(rng.integers(len(self._view.negatives)))]
+            # A context that says one thing over and over has no turn to plant, a rare one no reply that shares words.
+            negative = kinds[wanted](rows, place, rng) or _random_reply(rows, place, rng)
+            if negative is None:
+                raise TurnloomError(
+                    "a batch has replies of one conversation only",
+                    "use more conversations, or --set stages.0.batch_size to more",
+                )
+            found.append(negative)
+        return found
+
+    def _hard_reply(self, rows: Rows, place: int, rng: np.random.Generator) -> str | None:
+        """A reply that shares words with the context, but was said neither in it nor after it."""
+        turns, reply = rows["context"][place], rows["reply"][place]
+        scores = self._bm25.scores([" ".join(turns)])[0]
+        best = np.argsort(-scores, kind="stable")[: HARDEST + len(turns) + 1]
+        others = [self._pool[n] for n in best if scores[n] > 0 and self._pool[n] not in (*turns, reply)][:HARDEST]
+        return others[int(rng.integers(len(others)))] if others else None
 
 
-def fit_turns(turns: Sequence[Sequence[int]], room: int) -> list[list[int]]:
-    """Turns shortened to so many tokens in all: the oldest lose their first tokens first, none more than to its share.
-
-    No turn is left out, so marks and labels stay what they are.
-
-    Example:
-        >>> fit_turns([[1, 2, 3, 4], [5, 6, 7], [8]], 6)
-        [[3, 4], [5, 6, 7], [8]]
-    """
-    share = room // max(len(turns), 1)
-    over = sum(map(len, turns)) - room
-    kept = []
-    for turn in turns:
-        cut = min(max(over, 0), max(len(turn) - share, 0))
-        kept.append(list(turn[cut:]))
-        over -= cut
-    return kept
+def _random_reply(rows: Rows, place: int, rng: np.random.Generator) -> str | None:
+    """The reply of another row that is of another conversation."""
+    own, truth = rows["dialogue"][place], rows["reply"][place]
+    order = rng.permutation(len(rows["reply"])).tolist()
+    others = (rows["reply"][other] for other in order if rows["dialogue"][other] != own)
+    return next((reply for reply in others if reply != truth), None)
 
 
-class Marker:
-    """Writes manipulated windows as tokens, as in section "Utterance Manipulation Strategies" of the paper.
+def _own_turn(rows: Rows, place: int, rng: np.random.Generator) -> str | None:
+    """A turn of the context."""
+    others = [text for text in rows["context"][place] if text != rows["reply"][place]]
+    return others[int(rng.integers(len(others)))] if others else None
 
-    `[CLS] [INS] u1 [EOT] [INS] u2 [EOT] … [INS] [SEP] u [EOT] [SEP]` for insertion; the others have no mark after the
-    last turn, and deletion has no second part.
 
-    Args:
-        tokenizer: The model's, which knows the marks as tokens of their own.
-        limit: How many tokens the model reads.
-    """
-
-    def __init__(self, tokenizer: Any, limit: int) -> None:
-        self._limit = limit
-        self._first, self._separator = tokenizer.cls_token_id, tokenizer.sep_token_id
-        self._end = tokenizer.convert_tokens_to_ids(END_OF_TURN)
-        self._marks = {task: tokenizer.convert_tokens_to_ids(mark) for task, mark in MARKS.items()}
-        unknown = {None, tokenizer.unk_token_id}
-        if self._end in unknown or unknown & set(self._marks.values()):
-            raise TurnloomError("the tokenizer does not know the marks of turns", "add END_OF_TURN and MARKS to it")
-
-    def __call__(self, given: Manipulated[list[int]]) -> MarkedInput:
-        """The input, its turns shortened until it fits."""
-        spoken = [*given.turns, *([] if given.asked is None else [given.asked])]
-        fixed = 2 + given.marks + len(spoken) + (given.asked is not None)
-        if fixed > self._limit:
-            raise TurnloomError(
-                f"{self._limit} tokens have no room for the marks of {len(given.turns)} turns",
-                "raise model.max_length, or lower stages.0.view.window",
-            )
-        fitted = fit_turns(spoken, self._limit - fixed)
-        mark = self._marks[given.task]
-        ids, places = [self._first], list[int]()
-        for turn in fitted[: len(given.turns)]:
-            places.append(len(ids))
-            ids += [mark, *turn, self._end]
-        if given.task == "insertion":
-            places.append(len(ids))
-            ids.append(mark)
-        ids.append(self._separator)
-        segments = [0] * len(ids)
-        if given.asked is not None:
-            ids += [*fitted[-1], self._end, self._separator]
-            segments += [1] * (len(ids) - len(segments))
-        return MarkedInput(ids, segments, places, given.label)
+def _foreign(dialogues: list[int], talks: list[list[str]], place: int, rng: np.random.Generator) -> str | None:
+    """A turn of another conversation that is said nowhere in this one: any turn, not only a reply."""
+    others = [other for other, dialogue in enumerate(dialogues) if dialogue != dialogues[place]]
+    for _ in range(TRIES if others else 0):
+        talk = talks[others[int(rng.integers(len(others)))]]
+        text = talk[int(rng.integers(len(talk)))]
+        if text not in talks[place]:
+            return text
+    return None

@@ -7,7 +7,9 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from turnloom.views.spans import Dialogues, DialogueView, Spans
+from turnloom.views.dialogue_view import DialogueView
+from turnloom.views.spans import Dialogues, Spans
+from turnloom.views.view import Reading, Rows
 
 __all__ = ["Matching"]
 
@@ -57,6 +59,16 @@ class Matching(DialogueView):
         start, stop = np.maximum(first, reply - self.turns), np.minimum(last, reply + self.turns) + 1
         codes = dialogues.speaker_codes
         return Spans(start, stop, reply, role=(codes[reply] != codes[first]).astype(np.int64))
+
+    def _columns(self, reading: Reading, rows: Rows) -> Rows:  # noqa: ARG002 - each turn is read by itself
+        """A column for each turn, empty where there is none, the reply, and the role of who speaks it."""
+        most, contexts = 2 * self.turns, []
+        for turns, reply in zip(rows["context"], rows["reply"], strict=True):
+            others = list(turns)
+            others.remove(reply)  # Turns are a set here: which of several equal ones goes does not matter.
+            contexts.append(others + [""] * (most - len(others)))
+        columns: Rows = {f"turn_{n}": [turns[n] for turns in contexts] for n in range(most)}
+        return {**columns, "reply": list(rows["reply"]), "label": list(rows["role"])}
 
     def texts(self, turns: int, dialogues: int) -> int:  # noqa: ARG002
         """Both sides, and the reply twice."""

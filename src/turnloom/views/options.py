@@ -12,37 +12,39 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
-
 from turnloom.plugins import KindOfOption, Plugin
 from turnloom.views.consecutive import Consecutive
 from turnloom.views.context_response import ContextResponse
+from turnloom.views.dialogue_view import DialogueView
 from turnloom.views.dropout import Dropout
 from turnloom.views.labelled_pairs import LabelledPairs
 from turnloom.views.manipulations import Manipulations
 from turnloom.views.matching import Matching
 from turnloom.views.packed import Packed
 from turnloom.views.shared_replies import SharedReplies
-from turnloom.views.spans import DialogueView
 from turnloom.views.template_rows import Templates
+from turnloom.views.view import View
 from turnloom.views.windows import Windows
 
 __all__ = ["GROUP", "ViewOptions"]
 
 GROUP = "turnloom.views"
 
-OwnViews = (
-    Consecutive
-    | Windows
-    | Dropout
-    | ContextResponse
-    | LabelledPairs
-    | Manipulations
-    | Matching
-    | Packed
-    | SharedReplies
-    | Templates
-)
+_OWN: dict[str, type[View]] = {
+    view.model_fields["kind"].default: view
+    for view in (
+        Consecutive,
+        Windows,
+        Dropout,
+        ContextResponse,
+        LabelledPairs,
+        Manipulations,
+        Matching,
+        Packed,
+        SharedReplies,
+        Templates,
+    )
+}
 
 
 def _view_of(plugin: Plugin) -> type[DialogueView]:
@@ -56,8 +58,5 @@ def _view_of(plugin: Plugin) -> type[DialogueView]:
     return view
 
 
-ViewOptions = Annotated[
-    DialogueView | LabelledPairs | SharedReplies | Templates,
-    KindOfOption(GROUP, Annotated[OwnViews, Field(discriminator="kind")], _view_of),
-]
+ViewOptions = Annotated[View, KindOfOption(GROUP, _OWN.get, lambda: list(_OWN), _view_of)]
 """The type of a pydantic model's field that takes any view."""

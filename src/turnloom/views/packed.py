@@ -7,7 +7,8 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from turnloom.views.spans import Dialogues, DialogueView, Spans
+from turnloom.views.dialogue_view import DialogueView
+from turnloom.views.spans import Dialogues, Spans
 
 __all__ = ["Packed"]
 

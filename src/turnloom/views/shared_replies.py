@@ -12,11 +12,12 @@ from pydantic import Field
 from turnloom.corpus.cleaning.normalise import fold_texts
 from turnloom.corpus.engine import batch_function, daft
 from turnloom.corpus.hashing import hash_strings
-from turnloom.views.draw import seeded
+from turnloom.views.seeding import seeded
 from turnloom.views.spans import Dialogues
 from turnloom.views.view import View
+from turnloom.views.workspace import Workspace, exploded, grouped
 
-__all__ = ["SharedReplies", "shared_reply_rows"]
+__all__ = ["SharedReplies"]
 
 
 class SharedReplies(View):
@@ -41,6 +42,10 @@ class SharedReplies(View):
         """Two turns."""
         return ("context", "reply", "source")
 
+    def make_rows(self, workspace: Workspace) -> Any:
+        """Pairs of turns from the groups that share a reply."""
+        return workspace.staged(_shared_reply_rows(workspace.table(), self, workspace.seed))
+
 
 def _shared(texts: pa.Array) -> pa.Array:
     """What is left of a reply when case, numbers and punctuation are gone, as one key a text."""
@@ -48,14 +53,8 @@ def _shared(texts: pa.Array) -> pa.Array:
     return pa.array(hash_strings(pc.utf8_trim(bare, " ")))
 
 
-def shared_reply_rows(table: Any, view: SharedReplies, seed: int) -> Any:
-    """The rows of the view with a `row_key`, as a lazy Daft DataFrame.
-
-    Args:
-        table: A Daft DataFrame with the schema of the dialogue table.
-        view: Its options.
-        seed: For which turns are paired.
-    """
+def _shared_reply_rows(table: Any, view: SharedReplies, seed: int) -> Any:
+    """The rows of the view with a `row_key`, as a lazy Daft DataFrame; the seed says which turns are paired."""
     engine = daft()
     col, kinds = engine.col, engine.DataType
     fields = {"text": kinds.string(), "shared": kinds.uint64(), "lot": kinds.uint64()}
@@ -76,9 +75,7 @@ def shared_reply_rows(table: Any, view: SharedReplies, seed: int) -> Any:
             _shared(dialogues.texts.take(pa.array(reply))),
             pa.array(lots),
         ]
-        found = pa.StructArray.from_arrays(columns, names=list(fields))
-        offsets = np.searchsorted(owners, np.arange(len(dialogues.keys) + 1))
-        return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), found)
+        return grouped(columns, fields, owners, len(dialogues.keys))
 
     pair = kinds.struct({"context": kinds.list(kinds.string()), "reply": kinds.string(), "row_key": kinds.uint64()})
 
@@ -94,13 +91,11 @@ def shared_reply_rows(table: Any, view: SharedReplies, seed: int) -> Any:
     listed = table.select(
         col("source"), turns_and_replies(col("dialogue_id"), col("source"), col("turns")).alias("turn")
     )
-    exploded = listed.explode("turn").where(col("turn").not_null())
-    turns = exploded.select(col("source"), *[col("turn").get(name).alias(name) for name in fields])
-    groups = turns.groupby("source", "shared").agg(col("text").list_agg(), col("lot").list_agg())
-    pairs = groups.select(col("source"), paired(col("text"), col("lot")).alias("pair")).explode("pair")
-    rows = pairs.where(col("pair").not_null())
-    names = ("context", "reply", "row_key")
-    return rows.select(col("source"), *[col("pair").get(name).alias(name) for name in names])
+    groups = (
+        exploded(listed, "turn", fields).groupby("source", "shared").agg(col("text").list_agg(), col("lot").list_agg())
+    )
+    pairs = groups.select(col("source"), paired(col("text"), col("lot")).alias("pair"))
+    return exploded(pairs, "pair", ("context", "reply", "row_key"))
 
 
 def _pairs(texts: list[str], lots: list[int], most: int) -> list[dict[str, Any]]:

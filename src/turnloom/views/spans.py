@@ -17,10 +17,9 @@ import pyarrow.compute as pc
 from turnloom.corpus.cleaning.normalise import word_counts
 from turnloom.corpus.hashing import dialogue_hashes
 from turnloom.corpus.turn_arrays import split_turns
-from turnloom.views.draw import seeded
-from turnloom.views.view import View
+from turnloom.views.seeding import seeded
 
-__all__ = ["DialogueView", "Dialogues", "Spans", "drawn_turns"]
+__all__ = ["Dialogues", "Indices", "Spans", "drawn_turns"]
 
 Indices = npt.NDArray[np.int64]
 Keys = npt.NDArray[np.uint64]
@@ -95,28 +94,6 @@ class Spans:
     group: Indices | None = None
     contexts: pa.Array | None = None
     role: Indices | None = None
-
-
-class DialogueView(View):
-    """A view over a dialogue table."""
-
-    def spans(self, dialogues: Dialogues, seed: int) -> Spans:
-        """The rows of a batch of dialogues."""
-        raise NotImplementedError
-
-    @property
-    def context_turns(self) -> int | None:
-        """Any number, unless a view says otherwise."""
-        return None
-
-    @property
-    def counts_first_turns(self) -> bool:
-        """Whether a first turn can be a reply, and so counts for frequencies."""
-        return False
-
-    def texts(self, turns: int, dialogues: int) -> int:  # noqa: ARG002 - for views with long contexts
-        """About how many texts the rows of one group hold; memory is planned by it."""
-        return 2 * turns
 
 
 def drawn_turns(turns: Indices, dialogues: Dialogues, count: int, seed: int) -> Indices:

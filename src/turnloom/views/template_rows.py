@@ -18,6 +18,7 @@ from turnloom.corpus.turn_arrays import split_turns
 from turnloom.errors import TurnloomError
 from turnloom.views.templates import ONE_TOKEN, EntityBook, Statistics, Template, augment, slot_token, template_of
 from turnloom.views.view import View
+from turnloom.views.workspace import Workspace, exploded
 
 __all__ = ["TemplateRows", "Templates", "find_templates"]
 
@@ -45,6 +46,12 @@ class Templates(View):
     def columns(self) -> tuple[str, ...]:
         """The template as the only turn of the context, and the utterance as the reply."""
         return ("context", "reply", "source")
+
+    def make_rows(self, workspace: Workspace) -> Any:
+        """The utterances and what is made of their templates; the tokens are those of the slots that there are."""
+        found = find_templates(workspace.table())
+        workspace.tokens = found.tokens(self)
+        return workspace.staged(found.rows(self, workspace.seed))
 
 
 @dataclass
@@ -166,10 +173,8 @@ def find_templates(table: Any) -> TemplateRows:
         schema = pa.struct([("text", pa.string()), ("template", pa.string()), ("slots", types)])
         return pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(found, schema))
 
-    listed = table.select(col("source"), read(col("turns")).alias("turn")).explode("turn").where(col("turn").not_null())
-    said = listed.select(col("source"), *[col("turn").get(name).alias(name) for name in fields])
-    values = said.select(col("slots")).explode("slots").where(col("slots").not_null())
-    named = values.select(col("slots").get("name").alias("name"), col("slots").get("value").alias("value"))
+    said = exploded(table.select(col("source"), read(col("turns")).alias("turn")), "turn", fields)
+    named = exploded(said.select("slots"), "slots", ("name", "value"), kept=())
     counted = named.groupby("name", "value").agg(col("value").count().alias("count")).to_pylist()
     if not counted:
         raise TurnloomError(

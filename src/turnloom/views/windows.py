@@ -8,7 +8,8 @@ import numpy as np
 from pydantic import Field
 
 from turnloom.views.consecutive import ContextSizes, pairs
-from turnloom.views.spans import Dialogues, DialogueView, Spans
+from turnloom.views.dialogue_view import DialogueView
+from turnloom.views.spans import Dialogues, Spans
 
 __all__ = ["Windows"]
 

@@ -1,4 +1,4 @@
-"""Looks at validation while a run trains, within the time that the run has."""
+"""Validation while a run trains, within the time that the run has."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["Looks"]
+from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
+
+from turnloom.training.clock import Progress
+
+__all__ = ["Looks", "Validation"]
 
 UNKNOWN_SHARE = 0.15
 """How much of a stage's time is kept for a look of which nobody knows yet how long it takes."""
@@ -26,9 +30,7 @@ class Looks:
         on_progress: Called with what is being done, the part that is done, and a note.
     """
 
-    def __init__(
-        self, validate: Callable[[Any], dict[str, float]], on_progress: Callable[[str, float, str], None]
-    ) -> None:
+    def __init__(self, validate: Callable[[Any], dict[str, float]], on_progress: Progress) -> None:
         self._validate = validate
         self._on_progress = on_progress
         self._longest: float | None = None
@@ -65,3 +67,24 @@ def _until(end: float, model: Any) -> Iterator[None]:
     finally:
         for hook in hooks:
             hook.remove()
+
+
+class Validation(SentenceEvaluator):
+    """A callable that scores a model, as an evaluator of sentence-transformers."""
+
+    def __init__(self, score: Callable[[Any], dict[str, float]]) -> None:
+        super().__init__()  # type: ignore[no-untyped-call, unused-ignore]
+        self._score = score
+        self.primary_metric = "score"
+
+    def __call__(
+        self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
+    ) -> dict[str, float]:
+        """Its scores; `score` decides which checkpoint is best."""
+        del output_path, epoch, steps
+        training = model.training
+        model.eval()
+        try:
+            return self._score(model)
+        finally:
+            model.train(training)

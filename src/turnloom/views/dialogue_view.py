@@ -1,31 +1,59 @@
-"""Dialogues to rows: a view's spans filled with texts, weighted and given their place in the shuffled order."""
+"""Views over dialogue tables: their spans filled with texts, weighted and given their place in the shuffled order."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from turnloom.corpus.cleaning.frequencies import response_keys
+from turnloom.corpus.cleaning.frequencies import response_frequencies, response_keys
 from turnloom.corpus.engine import batch_function, daft
 from turnloom.corpus.hashing import hash_strings
-from turnloom.views.draw import Keys, buckets_of, copies, seeded
-from turnloom.views.spans import Dialogues, DialogueView, Indices, Spans
+from turnloom.corpus.table import read_manifest
+from turnloom.views.seeding import Keys, buckets_of, copies, seeded
+from turnloom.views.spans import Dialogues, Indices, Spans
+from turnloom.views.view import View
+from turnloom.views.workspace import Workspace, exploded, grouped, source_weights, with_frequencies
 
-__all__ = ["dialogue_rows", "drawn_rows", "turn_runs"]
+__all__ = ["DialogueView", "dialogue_rows", "turn_runs"]
 
 DIALOGUES_AT_A_TIME = 8_192
 """A dialogue can give many times its size in contexts."""
 
 
-def _source_weights(sources: pa.Array, weights: dict[str, float]) -> npt.NDArray[np.float64]:
-    """The weight of each row's source; 1 where none is given."""
-    table = np.array([*weights.values(), 1.0])
-    place = pc.index_in(sources.cast(pa.large_string()), pa.array(list(weights), pa.large_string()))
-    return table[np.asarray(place.fill_null(-1), np.int64)]
+class DialogueView(View):
+    """A view over a dialogue table."""
+
+    def spans(self, dialogues: Dialogues, seed: int) -> Spans:
+        """The rows of a batch of dialogues."""
+        raise NotImplementedError
+
+    @property
+    def context_turns(self) -> int | None:
+        """Any number, unless a view says otherwise."""
+        return None
+
+    @property
+    def counts_first_turns(self) -> bool:
+        """Whether a first turn can be a reply, and so counts for frequencies."""
+        return False
+
+    def texts(self, turns: int, dialogues: int) -> int:  # noqa: ARG002 - for views with long contexts
+        """About how many texts the rows of one group hold; memory is planned by it."""
+        return 2 * turns
+
+    def make_rows(self, workspace: Workspace) -> Any:
+        """The spans of all dialogues, filled with texts, and with frequencies where the view has them."""
+        table = workspace.table()
+        sizes = [read_manifest(path) for path in workspace.inputs]
+        texts = self.texts(sum(size.turns for size in sizes), sum(size.dialogues for size in sizes))
+        workspace.choose_buckets(texts, len(self.groups))
+        seed, weights, buckets = workspace.seed, workspace.weights, workspace.buckets
+        rows = dialogue_rows(table, self, seed=seed, weights=weights, buckets=buckets)
+        if "frequency" not in self.columns:
+            return rows
+        return with_frequencies(rows, response_frequencies(table, first_turns=self.counts_first_turns))
 
 
 def _row_keys(view: DialogueView, dialogues: Dialogues, spans: Spans) -> Keys:
@@ -56,7 +84,7 @@ def turn_runs(texts: pa.Array, start: Indices, stop: Indices) -> pa.Array:
 def _fields(view: DialogueView) -> dict[str, Any]:
     kinds = daft().DataType
     fields = {"context": kinds.list(kinds.string())}
-    if view.has_reply:
+    if "reply" in view.columns:
         fields |= {"reply": kinds.string(), "response": kinds.uint64()}
     if "role" in view.columns:
         fields["role"] = kinds.int64()
@@ -102,36 +130,14 @@ def dialogue_rows(table: Any, view: DialogueView, *, seed: int, weights: dict[st
         dialogues = Dialogues(ids, sources, turns)
         spans = view.spans(dialogues, seed)
         owners = dialogues.owners[spans.start]
-        taken, order = copies(_row_keys(view, dialogues, spans), _source_weights(sources, weights)[owners], seed)
+        taken, order = copies(_row_keys(view, dialogues, spans), source_weights(sources, weights)[owners], seed)
         sorting = np.argsort(owners[taken], kind="stable")
         taken, order = taken[sorting], order[sorting]
         bucket = buckets_of(order, buckets)
         if spans.group is not None:
             bucket += (spans.group[taken] * buckets).astype(np.int32)
         columns = [*_filled(view, dialogues, spans, taken), pa.array(order), pa.array(bucket)]
-        offsets = np.searchsorted(owners[taken], np.arange(len(dialogues.keys) + 1))
-        found = pa.StructArray.from_arrays(columns, names=list(fields))
-        return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), found)
+        return grouped(columns, fields, owners[taken], len(dialogues.keys))
 
     listed = table.select(col("source"), rows(col("dialogue_id"), col("source"), col("turns")).alias("row"))
-    exploded = listed.explode("row").where(col("row").not_null())
-    return exploded.select(col("source"), *[col("row").get(name).alias(name) for name in fields])
-
-
-def drawn_rows(rows: Any, *, seed: int, weights: dict[str, float], buckets: int) -> Any:
-    """Rows that exist already, weighted and with their `order` and `bucket` in place of their `row_key`."""
-    engine = daft()
-    col, kinds = engine.col, engine.DataType
-
-    @batch_function(kinds.list(kinds.struct({"order": kinds.uint64(), "bucket": kinds.int32()})))
-    def drawn(keys: pa.Array, sources: pa.Array) -> pa.Array:
-        taken, order = copies(keys.to_numpy(zero_copy_only=False), _source_weights(sources, weights), seed)
-        columns = [pa.array(order), pa.array(buckets_of(order, buckets))]
-        offsets = np.searchsorted(taken, np.arange(len(keys) + 1))
-        found = pa.StructArray.from_arrays(columns, names=["order", "bucket"])
-        return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), found)
-
-    listed = rows.with_column("draw", drawn(col("row_key"), col("source"))).exclude("row_key")
-    exploded = listed.explode("draw").where(col("draw").not_null())
-    placed = exploded.with_columns({name: col("draw").get(name) for name in ("order", "bucket")})
-    return placed.exclude("draw")
+    return exploded(listed, "row", fields)

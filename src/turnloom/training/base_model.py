@@ -1,32 +1,35 @@
-"""What training starts from: a model folder, random weights, or an encoder made into a cross-encoder."""
+"""The base model: a folder, random weights, or an encoder made into a cross-encoder; and how it reads contexts."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from sentence_transformers import CrossEncoder
+from torch import Tensor, nn
+from transformers.utils import logging
 
 from turnloom.errors import TurnloomError
 from turnloom.objectives import ContextReplyHeads, small_transformer
+from turnloom.runtime.context_format import ContextFormat, read_context_format
 from turnloom.runtime.encoder import SentenceTransformerEncoder, load_encoder
+from turnloom.runtime.installed import model_folder
 from turnloom.runtime.scorer import CrossEncoderScorer, is_cross_encoder, load_scorer
 from turnloom.training.recipe import ModelOptions, Recipe
-from turnloom.views.manipulations import END_OF_TURN, MARKS
+from turnloom.training.router import kept_heads, without_heads
+from turnloom.views.utterance_tasks import END_OF_TURN, MARKS
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
-__all__ = ["add_tokens", "as_cross_encoder", "frozen_rows", "load_start"]
+__all__ = ["add_tokens", "as_cross_encoder", "context_formats", "frozen_rows", "load_base_model"]
 
 TURNS = [END_OF_TURN, *MARKS.values()]
 _FROZEN_ROWS = "turnloom_frozen_rows"
 
 
-def load_start(recipe: Recipe) -> tuple[Any, ContextReplyHeads | None]:
+def load_base_model(recipe: Recipe) -> tuple[Any, ContextReplyHeads | None]:
     """The model that training starts from, frozen where the recipe says so, and the heads it has kept."""
-    from turnloom.training.heads import kept_heads, without_heads
-
     options = recipe.model
     if options.start is None:
         raise TurnloomError(f"the recipe {recipe.name!r} does not say what to start from", "give --start FOLDER")
@@ -38,11 +41,8 @@ def load_start(recipe: Recipe) -> tuple[Any, ContextReplyHeads | None]:
     model, heads = without_heads(encoder.model), kept_heads(encoder.model)
     if options.random:
         heads = None
-        shape = options.random
-        length = max(128, options.max_length)
-        model = small_transformer(
-            model.tokenizer, layers=shape.layers, width=shape.width, heads=shape.heads, length=length
-        )
+        shape = options.random.model_dump()
+        model = small_transformer(model.tokenizer, **shape, length=max(128, options.max_length))
     network: Any = model[0]
     network = network.auto_model
     if getattr(network, "pooler", None) is not None:
@@ -72,10 +72,6 @@ def as_cross_encoder(model: Any, recipe: Recipe) -> Any:
         model: The SentenceTransformer.
         recipe: What is frozen, and the seed of the last layer.
     """
-    import torch
-    from sentence_transformers import CrossEncoder
-    from transformers.utils import logging
-
     torch.manual_seed(recipe.seed)
     shown = logging.get_verbosity()
     with tempfile.TemporaryDirectory() as folder:
@@ -128,9 +124,6 @@ def frozen_rows(weight: Any) -> int:
 
 def _fix(model: Any, network: Any, options: ModelOptions) -> None:
     """Dropout and frozen parts as the recipe says."""
-    import torch
-    from torch import nn
-
     for module in model.modules():
         if isinstance(module, nn.Dropout):
             module.p = options.dropout
@@ -145,3 +138,39 @@ def _fix(model: Any, network: Any, options: ModelOptions) -> None:
             raise TurnloomError("the layers of this network cannot be frozen", "set model.freeze_layers to 0")
         for layer in layers[: options.freeze_layers]:
             layer.requires_grad_(False)
+
+
+def context_formats(recipe: Recipe, *, goes_on: bool) -> tuple[ContextFormat, ContextFormat]:
+    """The format of training rows, and the one that is saved with the model.
+
+    A recipe's own format holds for both; without one, the base model's does. They differ in `max_turns` unless the
+    recipe sets it: rows keep all turns that their view gives them, and the model later reads as many as it has learned
+    from, since more only blur what a context head knows:
+
+    - A context head that is kept reads as many turns as the longest context of the last stage. If it goes on from the
+      base model's head and that one reads more, it reads as many as that one.
+    - An encoder without a context head reads as many as its base model, but no fewer than its view has.
+    - A cross-encoder keeps its setting.
+
+    Args:
+        recipe: What is trained.
+        goes_on: Whether training goes on from a context head of the base model.
+    """
+    base = read_context_format(model_folder(recipe.model.start)) if recipe.model.start else ContextFormat()
+    own = recipe.model.context
+    context = base if own == ContextFormat() else own
+    if recipe.reranks or own.max_turns is not None:
+        return context, context
+    rows = context.model_copy(update={"max_turns": None})
+    return rows, rows.model_copy(update={"max_turns": _turns_to_read(recipe, base.max_turns, goes_on)})
+
+
+def _turns_to_read(recipe: Recipe, before: int | None, goes_on: bool) -> int | None:
+    """The most turns that a trained encoder reads; None for all."""
+    last = recipe.stages[-1]
+    sizes = [part.view.context_turns for part in (last, *last.also)]
+    has_context_head = recipe.keep_heads and "query" in last.objective.kept_routes
+    if None in sizes or (before is None and not has_context_head):
+        return None
+    learned = max(size for size in sizes if size is not None)
+    return max(learned, before or 0) if goes_on or not has_context_head else learned

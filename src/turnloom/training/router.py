@@ -1,4 +1,4 @@
-"""Heads that stay: one encoder, three ways to look at text, in an ordinary SentenceTransformer folder."""
+"""Heads that stay: a Router over one encoder, in an ordinary SentenceTransformer folder."""
 
 from __future__ import annotations
 
