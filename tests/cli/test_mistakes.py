@@ -211,6 +211,7 @@ def write_world(folder: Path) -> Path:
         "misspelt.yaml": "model: {path: model}\nprot: 8000\n",
         "elsewhere.yaml": "model: {path: nowhere}\n",
         "other/notes.md": "mine",
+        "half/.files.json": '["part-00000.parquet"]',
         "half/part-00000.parquet": "PAR1",
         "runs/damaged/results.json": "{",
         "secret.csv": "conversation_id,message\n1,hi\n",

@@ -47,12 +47,12 @@ def find_inputs(
 def table_among(logs: list[str]) -> Path | None:
     """The table that stands in place of logs, whole or not; None if there are logs."""
     from turnloom.corpus.table import MANIFEST
-    from turnloom.files import LISTING
+    from turnloom.files import LISTING, PARTIAL
 
     folder = Path(logs[0])
     if len(logs) > 1 or not folder.is_dir():
         return None
-    return folder if (folder / MANIFEST).exists() or (folder / LISTING).exists() else None
+    return folder if any((folder / name).exists() for name in (MANIFEST, LISTING, PARTIAL)) else None
 
 
 def convert(
