@@ -18,6 +18,7 @@ from turnloom.corpus.splits import falls_into
 __all__ = [
     "Labelled",
     "Pool",
+    "codes_of",
     "hashed_parts",
     "label_codes",
     "labelled",
@@ -112,8 +113,13 @@ def only_labels(data: Labelled, labels: set[str]) -> Labelled:
 def label_codes(labels: list[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
     """The distinct labels in order, and each label's number."""
     names = sorted(set(labels))
-    number = {name: place for place, name in enumerate(names)}
-    return names, np.array([number[label] for label in labels], np.int64)
+    return names, codes_of(labels, names)
+
+
+def codes_of(labels: list[str], names: list[str]) -> npt.NDArray[np.int64]:
+    """Each label's number among the names."""
+    code = {name: number for number, name in enumerate(names)}
+    return np.array([code[label] for label in labels], np.int64)
 
 
 def turns_of(dataset: str, file: str) -> Iterator[list[tuple[str, str]]]:

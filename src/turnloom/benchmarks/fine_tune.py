@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FineTuning",
     "LabelObjective",
+    "LabelledTexts",
     "Objective",
     "Places",
     "ReplyObjective",

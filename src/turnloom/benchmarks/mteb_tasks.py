@@ -16,15 +16,8 @@ CODES = {"en": "eng-Latn", "zh": "zho-Hans"}
 def mteb_similarity_task(dataset: str = "stsb_en", file: str = "test") -> Any:
     """A task of semantic textual similarity as MTEB knows them.
 
-    Its main score is that of the task `sts-DATASET` here, as a fraction. Nothing is downloaded: pairs come from the
-    folder of public sets.
-
-    Args:
-        dataset: A set of pairs with scores.
-        file: Which of its files.
-
-    Returns:
-        A task for `mteb.evaluate(model, tasks=[...])`.
+    Give it to `mteb.evaluate(model, tasks=[...])`. Its main score is that of the task `sts-DATASET` here, as a
+    fraction. Nothing is downloaded: pairs come from the folder of public sets.
 
     Raises:
         TurnloomError: If MTEB is not installed.

@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from turnloom.benchmarks.cache import CachedEncoder
+from turnloom.runtime.encoder import Context
+
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["GRID", "ProbeData", "Setting", "choose_setting", "fit_probe", "probe_outputs"]
+__all__ = ["GRID", "ProbeData", "Setting", "choose_setting", "fit_probe", "probe_contexts"]
 
 EPOCHS, PATIENCE, BATCH = 40, 5, 256
 Floats = npt.NDArray[Any]
+Targets = npt.NDArray[np.bool_]
+Score = Callable[[Floats, Targets], float]
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,7 @@ class ProbeData:
     """Vectors and targets; several labels a row as a matrix of zeros and ones, or one class a row as one one in it."""
 
     vectors: Floats
-    targets: npt.NDArray[np.bool_]
+    targets: Targets
 
 
 def _network(dimensions: int, priors: Floats, hidden: int, exclusive: bool) -> torch.nn.Module:
@@ -54,7 +59,7 @@ def _network(dimensions: int, priors: Floats, hidden: int, exclusive: bool) -> t
 def fit_probe(
     train: ProbeData,
     validation: ProbeData,
-    score: Callable[[Floats, npt.NDArray[np.bool_]], float],
+    score: Score,
     setting: Setting,
     *,
     exclusive: bool,
@@ -68,7 +73,7 @@ def fit_probe(
     Args:
         train: What it learns from.
         validation: What decides when it stops.
-        score: A score of outputs (log-odds) and targets; higher is better. It compares settings.
+        score: A score of outputs (log-odds) and targets, to compare settings; higher is better.
         setting: Its size and rate.
         exclusive: Whether a row has exactly one class, or any number of labels.
         seed: For the order of examples and the first weights.
@@ -122,7 +127,7 @@ def fit_probe(
 def choose_setting(
     train: ProbeData,
     validation: ProbeData,
-    score: Callable[[Floats, npt.NDArray[np.bool_]], float],
+    score: Score,
     *,
     exclusive: bool,
     seed: int,
@@ -133,15 +138,24 @@ def choose_setting(
     return grid[int(np.argmax(reached))]
 
 
-def probe_outputs(
-    data: Mapping[str, ProbeData],
-    score: Callable[[Floats, npt.NDArray[np.bool_]], float],
+def probe_contexts(
+    encoder: CachedEncoder,
+    splits: Mapping[str, tuple[Sequence[Context], Targets]],
+    score: Score,
     *,
+    heads: bool = False,
     exclusive: bool,
     draws: int,
     seed: int,
 ) -> list[Floats]:
-    """What probes with other first weights say of the test examples; the setting is chosen once, on validation."""
+    """What probes with other first weights say of the test contexts; the setting is chosen once, on validation."""
+    # All at once: texts of one length share a batch.
+    vectors = encoder.encode_contexts([context for contexts, _ in splits.values() for context in contexts], heads)
+    ends = np.cumsum([len(contexts) for contexts, _ in splits.values()])[:-1]
+    data = {
+        part: ProbeData(rows, targets)
+        for (part, (_, targets)), rows in zip(splits.items(), np.split(vectors, ends), strict=True)
+    }
     fitting = (data["train"], data["validation"], score)
     setting = choose_setting(*fitting, exclusive=exclusive, seed=seed)
     probes = [fit_probe(*fitting, setting, exclusive=exclusive, seed=seed + draw)[0] for draw in range(draws)]

@@ -86,15 +86,16 @@ def train(
     """
     began = time.monotonic()  # What is imported and read before training counts too.
     from turnloom.runtime.installed import find_model
-    from turnloom.training import load_recipe
-    from turnloom.training import train as run
 
     changes = _changes(change)
     if start is not None:
         changes["model.start"] = str(start)
+    if "model.start" in changes:  # Before seconds of imports: a recipe brings its losses, and these torch.
+        find_model(changes["model.start"])
+    from turnloom.training import load_recipe
+    from turnloom.training import train as run
+
     wanted = load_recipe(recipe, changes, adapt=adapt)
-    if wanted.model.start is not None:
-        find_model(wanted.model.start)
     with share_progress() as show:
         result = run(
             wanted,

@@ -48,11 +48,7 @@ def rows_table(headings: Sequence[str], rows: Sequence[Sequence[str | int]]) -> 
 def wide_table(label: str, headings: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> Markup:
     """A table of numbers that scrolls in its own frame where the page is narrow; the first cell heads its row.
 
-    Args:
-        label: What a screen reader says.
-        headings: The heading of each column.
-        rows: The cells.
-        caption: What stands above it, if anything.
+    The label is what a screen reader says, the caption stands above the table.
     """
     return _part("wide_table", label, headings, rows, caption)
 
@@ -66,15 +62,9 @@ def page(
     *,
     wide: bool = False,
 ) -> str:
-    """A whole HTML page.
+    """A whole HTML page: a lead, the figures to see first, warnings that stand out, and sections by heading.
 
-    Args:
-        title: Its title.
-        lead: A sentence below it.
-        numbers: The figures to see first.
-        warnings: Plain sentences that stand out.
-        sections: HTML by heading.
-        wide: One section below the other with links to them above, for pages of wide tables.
+    A wide page has one section below the other with links to them above, for wide tables.
     """
     values = {"title": title, "lead": lead, "numbers": numbers, "warnings": warnings, "sections": sections}
     return _templates().get_template("page.html").render(values, wide=wide) + "\n"

@@ -88,14 +88,7 @@ def _svg(
 
 
 def bars(title: str, counts: Sequence[int], x_label: str, *, first: int = 0) -> Markup:
-    """A histogram; the last bar stands for its value and above.
-
-    Args:
-        title: What a screen reader says.
-        counts: The height of each bar.
-        x_label: The label below.
-        first: The value of the first bar.
-    """
+    """A histogram from the value `first` on; the last bar stands for its value and above."""
     from matplotlib.ticker import EngFormatter, MaxNLocator
 
     def draw(axes: Axes) -> None:
@@ -133,13 +126,7 @@ def curve(title: str, points: Mapping[float, float], x_label: str) -> Markup:
 
 @dataclass(frozen=True)
 class Cloud:
-    """Points of one kind: all in one colour and one shape.
-
-    Attributes:
-        name: What they are.
-        points: Where they are, a row each.
-        number: Which colour and shape of the series; None for ink, which is black on white paper.
-    """
+    """Points of one kind, one per row, in the colour and shape of a number; None is ink, which is black on white."""
 
     name: str
     points: Points
@@ -198,12 +185,7 @@ def labelled_points(title: str, points: Mapping[str, tuple[float, float]], x_lab
 
 
 def intervals_plot(title: str, intervals: Mapping[str, tuple[float, float, float]]) -> Markup:
-    """A dot and a whisker for each name, one below the other.
-
-    Args:
-        title: What a screen reader says.
-        intervals: A mean and its ends by name; ends that are not a number are not drawn.
-    """
+    """A dot for each mean and a whisker between its ends, one below the other; ends that are NaN are not drawn."""
 
     def draw(axes: Axes) -> None:
         for row, (name, (mean, low, high)) in enumerate(intervals.items()):

@@ -31,30 +31,19 @@ __all__ = ["Place", "Standing", "find_standing", "leaderboard", "standing_in_wor
 
 @dataclass(frozen=True)
 class Place:
-    """A model's means on the shared tasks, and how it compares with the best.
-
-    Attributes:
-        overall: The mean over families.
-        families: The mean of each family.
-        behind: The difference to the best; None for the best itself.
-        is_clear: Whether it is clearly behind, corrected for the number of models.
-    """
+    """A model's means on the shared tasks, over families and of each, and how far it is behind the best."""
 
     overall: Interval
     families: dict[str, Interval]
-    behind: Difference | None = None
-    is_clear: bool = False
+    behind: Difference | None = None  # None for the best itself.
+    is_clear: bool = False  # Corrected for the number of models.
 
 
 @dataclass(frozen=True)
 class Standing:
-    """All runs, ordered.
+    """All runs, the best first and those that cannot be ranked last; the tasks that all ranked runs have.
 
-    Attributes:
-        runs: The runs by name, the best first; those that cannot be ranked last.
-        tasks: What the ranking is made of: the tasks that all ranked runs have.
-        places: The ranked runs.
-        pairs: Every two runs that share a task, compared.
+    `places` has the ranked runs, `pairs` a comparison of every two runs that share a task.
     """
 
     runs: dict[str, RunResult]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from markupsafe import Markup
 
-from turnloom.benchmarks.data import label_codes, labelled, split_pool
+from turnloom.benchmarks.data import codes_of, label_codes, labelled, split_pool
 from turnloom.benchmarks.metrics import cosine_similarity, normalise_rows
 from turnloom.benchmarks.tasks.intent_prototypes import draw_supports, prototypes
 from turnloom.benchmarks.tasks.response_selection import blocks, selection_pairs
@@ -119,8 +119,7 @@ def _confusion(lookup: Lookup) -> Confusion | None:
     test, examples = vectors[: len(pool.test)], vectors[len(pool.test) :]
     centres = prototypes(np.asarray(examples, np.float64), codes[supports], len(names))
     counts = np.zeros((len(names), len(names)), np.int64)
-    truths = [names.index(label) for label in pool.test.labels]
-    np.add.at(counts, (truths, cosine_similarity(test, centres).argmax(axis=1)), 1)
+    np.add.at(counts, (codes_of(pool.test.labels, names), cosine_similarity(test, centres).argmax(axis=1)), 1)
     return Confusion(names, counts)
 
 

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from turnloom.benchmarks.cache import CachedEncoder
 from turnloom.benchmarks.data import split_rows
 from turnloom.benchmarks.metrics import f1_scores
-from turnloom.benchmarks.probe import Floats, ProbeData, probe_outputs
+from turnloom.benchmarks.probe import Floats, Targets, probe_contexts
 from turnloom.benchmarks.task import Draw, Draws, Space, Task, TaskInfo, leave_out_credits
 from turnloom.errors import TurnloomError
 
@@ -28,7 +27,6 @@ __all__ = [
     "read_dstc2",
 ]
 
-Targets = npt.NDArray[np.bool_]
 CONTEXT_TURNS = 3
 LIMITS = {"train": 20_000, "validation": 4_000, "test": 6_000}
 
@@ -182,13 +180,7 @@ class ActionPrediction(Task):
         """Micro and macro F1 in percent, for several first weights of the probe."""
         splits = self._splits()
         names = sorted(set().union(*splits["train"].labels))
-        # All at once: texts of one length share a batch.
-        contexts = [context for part in splits.values() for context in part.contexts]
-        vectors = encoder.encode_contexts(contexts, self.space == "heads")
-        ends = np.cumsum([len(examples) for examples in splits.values()])[:-1]
-        data = {
-            part: ProbeData(rows, action_targets(examples.labels, names))
-            for (part, examples), rows in zip(splits.items(), np.split(vectors, ends), strict=True)
-        }
-        outputs = probe_outputs(data, _validation_score, exclusive=False, draws=draws, seed=seed)
-        return [_f1_percent(found > 0, data["test"].targets) for found in outputs]
+        data = {part: (examples.contexts, action_targets(examples.labels, names)) for part, examples in splits.items()}
+        heads = self.space == "heads"
+        outputs = probe_contexts(encoder, data, _validation_score, heads=heads, exclusive=False, draws=draws, seed=seed)
+        return [_f1_percent(rows > 0, data["test"][1]) for rows in outputs]

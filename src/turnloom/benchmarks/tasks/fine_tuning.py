@@ -7,16 +7,16 @@ splits; no test example is shown to an encoder before its training is over.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Collection, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from turnloom.benchmarks.cache import CachedEncoder
-from turnloom.benchmarks.data import Pool, split_pool
+from turnloom.benchmarks.data import codes_of, label_codes, split_pool
 from turnloom.benchmarks.fine_tune import (
     FineTuning,
+    LabelledTexts,
     LabelObjective,
-    Places,
     ReplyObjective,
     draw_few_shot,
     fine_tune,
@@ -41,12 +41,25 @@ SELECTION_PLAN = FineTuning(batch_size=100, max_length=128, patience=2)
 """The paper's numbers for BERT-base, except for patience and the rate of the layer on top, which it does not name."""
 
 
-def _distinct(texts: list[str]) -> list[int]:
-    """The place of each text's first occurrence: what is trained on is not validated on."""
-    places: dict[str, int] = {}
-    for place, text in enumerate(texts):
-        places.setdefault(text, place)
-    return list(places.values())
+def _fit_labels(
+    encoder: CachedEncoder,
+    examples: LabelledTexts,
+    label_sets: Sequence[Collection[str]],
+    classes: int,
+    shots: int,
+    plan: FineTuning,
+    seed: int,
+) -> LabelObjective:
+    """Fine-tune a copy of the encoder on a few examples of each label, stopped by as many others."""
+    texts, targets = examples
+    # A text that is trained on is not validated on.
+    distinct = np.sort(np.unique(np.array(texts, object), return_index=True)[1])
+    drawn = draw_few_shot([label_sets[place] for place in distinct], shots, seed)
+    train, validation = (([texts[place] for place in distinct[own]], targets[distinct[own]]) for own in drawn)
+    tuned = trainable_copy(encoder, plan)
+    objective = LabelObjective(tuned, train, validation, classes, plan)
+    fine_tune(tuned, objective, plan, seed)
+    return objective
 
 
 class _FewShot(Task):
@@ -62,13 +75,7 @@ class _FewShot(Task):
 
 
 class IntentFineTuning(_FewShot):
-    """A linear layer tells intents apart.
-
-    Args:
-        dataset: A set of intents.
-        shots: Examples of each intent, for training and as many for validation.
-        plan: How to train.
-    """
+    """A linear layer tells intents apart, from some examples of each and as many for validation."""
 
     def __init__(self, dataset: str, shots: int, plan: FineTuning = INTENT_PLAN) -> None:
         self.shots, self.plan = shots, plan
@@ -85,32 +92,17 @@ class IntentFineTuning(_FewShot):
         )
 
     def _draw(self, encoder: CachedEncoder, seed: int) -> Draw:
-        pool: Pool = split_pool(self.info.dataset)
-        number = {name: place for place, name in enumerate(sorted(set(pool.train.labels)))}
-        distinct = _distinct(pool.train.texts)
-        drawn = draw_few_shot([(pool.train.labels[place],) for place in distinct], self.shots, seed)
-
-        def part(places: Places) -> tuple[list[str], npt.NDArray[np.int64]]:
-            own = [distinct[place] for place in places]
-            labels = [number[pool.train.labels[place]] for place in own]
-            return [pool.train.texts[place] for place in own], np.array(labels, np.int64)
-
-        tuned = trainable_copy(encoder, self.plan)
-        objective = LabelObjective(tuned, part(drawn[0]), part(drawn[1]), len(number), self.plan)
-        fine_tune(tuned, objective, self.plan, seed)
-        truths = np.array([number[label] for label in pool.test.labels], np.int64)
-        credits = 100 * best_column_credit(objective.logits(pool.test.texts), truths)
+        pool = split_pool(self.info.dataset)
+        names, codes = label_codes(pool.train.labels)
+        label_sets = [(label,) for label in pool.train.labels]
+        examples = (pool.train.texts, codes)
+        objective = _fit_labels(encoder, examples, label_sets, len(names), self.shots, self.plan, seed)
+        credits = 100 * best_column_credit(objective.logits(pool.test.texts), codes_of(pool.test.labels, names))
         return Draw({"accuracy": float(credits.mean())}, credits)
 
 
 class ActionFineTuning(_FewShot):
-    """A linear layer says which acts the assistant's next turn has, each above a probability of one half.
-
-    Args:
-        dataset: A set of dialogues with acts.
-        shots: Examples of each act, for training and as many for validation.
-        plan: How to train.
-    """
+    """A linear layer says which acts the assistant's next turn has, each above a probability of one half."""
 
     def __init__(self, dataset: str, shots: int, plan: FineTuning = ACTION_PLAN) -> None:
         self.shots, self.plan = shots, plan
@@ -131,16 +123,8 @@ class ActionFineTuning(_FewShot):
         train, test = splits["train"], splits["test"]
         names = sorted(frozenset().union(*train.labels))
         texts = [encoder.format_context(context) for context in train.contexts]
-        distinct = _distinct(texts)
-        drawn = draw_few_shot([train.labels[place] for place in distinct], self.shots, seed)
-
-        def part(places: Places) -> tuple[list[str], npt.NDArray[np.bool_]]:
-            own = [distinct[place] for place in places]
-            return [texts[place] for place in own], action_targets([train.labels[place] for place in own], names)
-
-        tuned = trainable_copy(encoder, self.plan)
-        objective = LabelObjective(tuned, part(drawn[0]), part(drawn[1]), len(names), self.plan)
-        fine_tune(tuned, objective, self.plan, seed)
+        examples = (texts, action_targets(train.labels, names))
+        objective = _fit_labels(encoder, examples, train.labels, len(names), self.shots, self.plan, seed)
         truth = action_targets(test.labels, names)
         predicted = objective.logits([encoder.format_context(context) for context in test.contexts]) > 0
         credits = leave_out_credits(lambda keep: 100 * f1_scores(truth[keep], predicted[keep])["micro_f1"], len(truth))
@@ -148,14 +132,7 @@ class ActionFineTuning(_FewShot):
 
 
 class SelectionFineTuning(_FewShot):
-    """The reply is ranked among 100, as without fine-tuning and on the same blocks.
-
-    Args:
-        dataset: A set of questions and answers.
-        shots: Pairs for training, and as many for validation.
-        plan: How to train.
-        test_pairs: How many pairs the blocks are made of.
-    """
+    """The reply to a question is ranked among 100, as without fine-tuning and on the same blocks."""
 
     def __init__(
         self, dataset: str, shots: int, plan: FineTuning = SELECTION_PLAN, test_pairs: int = MAX_PAIRS

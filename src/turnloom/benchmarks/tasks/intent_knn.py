@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from turnloom.benchmarks.cache import CachedEncoder
-from turnloom.benchmarks.data import Pool, label_codes, labelled, split_pool
+from turnloom.benchmarks.data import Pool, codes_of, label_codes, labelled, split_pool
 from turnloom.benchmarks.metrics import cosine_similarity, nearest_label_credit
 from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo
 from turnloom.corpus.catalog import get_dataset
@@ -52,14 +52,14 @@ class IntentNeighbours(Task):
         pool = self._pool()
         train, test = pool.train, pool.test
         names, codes = label_codes(train.labels)
-        number = {name: place for place, name in enumerate(names)}
+        truths = codes_of(test.labels, names)
         references, vectors = encoder.encode(train.texts), encoder.encode(test.texts)
         ks = [k for k in KS if k <= len(train)]
         credits: dict[int, list[float]] = {k: [] for k in ks}
         for start in range(0, len(test), AT_A_TIME):
             rows = cosine_similarity(vectors[start : start + AT_A_TIME], references)
-            for row, label in zip(rows, test.labels[start : start + AT_A_TIME], strict=True):
+            for row, truth in zip(rows, truths[start : start + AT_A_TIME], strict=True):
                 for k in ks:
-                    credits[k].append(nearest_label_credit(row, codes, number[label], k, len(names)))
+                    credits[k].append(nearest_label_credit(row, codes, int(truth), k, len(names)))
         scores = {f"accuracy_k{k}": 100 * float(np.mean(found)) for k, found in credits.items()}
         return [Draw(scores, 100 * np.array(credits[1]))]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turnloom.benchmarks.cache import CachedEncoder
-from turnloom.benchmarks.data import Pool, label_codes, split_pool
+from turnloom.benchmarks.data import Pool, codes_of, label_codes, split_pool
 from turnloom.benchmarks.metrics import best_column_credit, cosine_similarity, normalise_rows
 from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo
 from turnloom.corpus.catalog import get_dataset
@@ -64,8 +64,7 @@ class IntentPrototypes(Task):
         """Accuracy in percent for each draw of examples."""
         pool = self._pool()
         names, train_labels = label_codes(pool.train.labels)
-        number = {name: place for place, name in enumerate(names)}
-        truths = np.array([number[label] for label in pool.test.labels], np.int64)
+        truths = codes_of(pool.test.labels, names)
         drawn = [draw_supports(train_labels, self.shots, seed + draw) for draw in range(draws)]
         # All at once first: texts of one length share a batch.
         encoder.encode([*pool.test.texts, *[pool.train.texts[place] for supports in drawn for place in supports]])

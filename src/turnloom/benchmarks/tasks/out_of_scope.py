@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turnloom.benchmarks.cache import CachedEncoder
-from turnloom.benchmarks.data import Labelled, label_codes, labelled
+from turnloom.benchmarks.data import Labelled, codes_of, label_codes, labelled
 from turnloom.benchmarks.metrics import best_column_credit, cosine_similarity, detection_scores, shares_below
 from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo
 from turnloom.benchmarks.tasks.intent_prototypes import draw_supports, prototypes
@@ -91,7 +91,7 @@ class OutOfScope(Task):
         parts = self._parts()
         names, codes = label_codes(parts["train"].labels)
         vectors = {part: encoder.encode(parts[part].texts) for part in self._needed() if len(parts[part])}
-        truths = np.array([names.index(label) for label in parts["test"].labels], np.int64)
+        truths = codes_of(parts["test"].labels, names)
         found = []
         for draw in range(draws):
             supports = draw_supports(codes, self.shots, seed + draw)

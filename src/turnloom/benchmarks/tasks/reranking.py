@@ -132,7 +132,7 @@ def reranking_examples(
 def form_scores(
     outputs: Sequence[Floats], examples: Sequence[Candidates], *, adversarial: bool, tops: Sequence[int] = (1, 2, 5)
 ) -> Draw:
-    """R10@k, MAP, MRR and P@1 in percent of one form; adversarial: also how often the planted turn is first."""
+    """R10@k, MAP, MRR and P@1 in percent; of the adversarial form also how often the planted turn comes first."""
     columns = ADVERSARIAL if adversarial else PLAIN
     rows = [output[columns] for output in outputs]
     right = [True] + [False] * (CANDIDATES - 1)
