@@ -11,7 +11,7 @@ from torch.nn.functional import cosine_similarity
 from tests.objectives.toy import Features, batch, gradient, relative_error, toy_encoder
 from turnloom.errors import TurnloomError
 from turnloom.objectives import NTXent, Paraphrases
-from turnloom.objectives.towards_start import pairwise_pull
+from turnloom.objectives.frozen_base import pairwise_pull
 
 
 def moved(model: torch.nn.Module) -> None:
@@ -45,7 +45,7 @@ def test_it_is_the_loop_over_believed_pairs() -> None:
     model, columns = toy_encoder(), batch(8, doubles=False)
     agreement = cosine_similarity(*(model(dict(column))["sentence_embedding"] for column in columns)).median().item()
     loss = Paraphrases(model, agreement=agreement + 1e-6, pull=2.0, mask="none")
-    before = [loss._start.vectors(column) for column in columns]
+    before = [loss._base.vectors(column) for column in columns]
     moved(model)
     sides = [model(dict(column))["sentence_embedding"] for column in columns]
     expected = loop(sides, before, agreement + 1e-6, 2.0)
@@ -75,7 +75,7 @@ def test_a_batch_of_which_nothing_is_believed_teaches_nothing() -> None:
 def test_a_batch_of_which_nothing_is_believed_is_only_pulled() -> None:
     columns, model = batch(8, doubles=False), toy_encoder()
     loss = Paraphrases(model, agreement=1.0, pull=2.0)
-    before = [loss._start.vectors(column) for column in columns]
+    before = [loss._base.vectors(column) for column in columns]
     moved(model)
     value = loss(columns)
     now = [model(dict(column))["sentence_embedding"] for column in columns]

@@ -9,8 +9,8 @@ import torch
 
 from tests.objectives.toy import COLUMNS, OBJECTIVES, Features, batch, frequencies, make, toy_encoder
 from turnloom.objectives import ContextReplyHeads, HardNegativeContrast, NTXent
+from turnloom.objectives.columns import text_keys
 from turnloom.objectives.heads import linear_head, mlp_head
-from turnloom.objectives.text_keys import text_keys
 
 ROWS = 8
 

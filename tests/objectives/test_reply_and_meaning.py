@@ -8,7 +8,7 @@ import torch
 from tests.objectives.toy import batch, toy_encoder
 from turnloom.errors import TurnloomError
 from turnloom.objectives import ContextReplyHeads, HardNegativeContrast, InverseFrequencyContrast, ReplyAndMeaning
-from turnloom.objectives.towards_start import FrozenStart, pairwise_pull
+from turnloom.objectives.frozen_base import FrozenBase, pairwise_pull
 
 FREQUENCIES = torch.tensor([1.0, 4.0, 1.0, 9.0, 2.0, 1.0], dtype=torch.float64)
 
@@ -54,8 +54,8 @@ def test_the_gradient_of_replies_reaches_the_encoder_in_part(factor: float) -> N
 def test_the_parts_add_up() -> None:
     model, both = toy_encoder(), heads()
     loss = ReplyAndMeaning(model, head=both, meaning=0.5, pull=3.0).double()
-    start = loss._start
-    assert isinstance(start, FrozenStart)
+    start = loss._base
+    assert isinstance(start, FrozenBase)
     # Without moving, the pull is nothing; then the encoder moves.
     unmoved = pairwise_pull(model(dict(batch(6)[1]))["sentence_embedding"], start.vectors(batch(6)[1]))
     assert unmoved.item() == pytest.approx(0, abs=1e-12)
@@ -80,8 +80,8 @@ def test_the_parts_add_up() -> None:
 def test_the_start_is_neither_trained_nor_saved() -> None:
     loss = ReplyAndMeaning(toy_encoder(), pull=1.0)
     assert not any("_start" in name for name, _ in loss.named_parameters())
-    assert isinstance(loss._start, FrozenStart)
-    assert not loss._start.vectors(batch(4)[0]).requires_grad
+    assert isinstance(loss._base, FrozenBase)
+    assert not loss._base.vectors(batch(4)[0]).requires_grad
 
 
 def test_mini_batches_change_nothing() -> None:

@@ -21,7 +21,7 @@ from turnloom.objectives import (
     ResponseContrast,
 )
 from turnloom.objectives import contrast as core
-from turnloom.objectives.text_keys import text_keys
+from turnloom.objectives.columns import text_keys
 
 # The second context stands apart, the second reply lies on the first context: one easy and one hard negative.
 CONTEXTS = torch.tensor([[1.0, 0.0], [0.0, 1.0]], dtype=torch.float64)

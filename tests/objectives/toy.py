@@ -22,8 +22,8 @@ from turnloom.objectives import (
     Sum,
     TemplatePair,
 )
+from turnloom.objectives.frozen_base import FrozenBase
 from turnloom.objectives.masked_language import IGNORED, TARGETS
-from turnloom.objectives.towards_start import FrozenStart
 
 WORDS, WIDTH, LENGTH = 40, 8, 6
 SPECIAL = SimpleNamespace(
@@ -137,7 +137,7 @@ def _away_from_start(loss: Paraphrases) -> Paraphrases:
     noise = torch.Generator().manual_seed(12)
     for parameter in start.parameters():
         parameter.data += 0.3 * torch.randn(parameter.shape, dtype=parameter.dtype, generator=noise)
-    loss._start = FrozenStart(start)
+    loss._base = FrozenBase(start)
     return loss
 
 

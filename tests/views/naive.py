@@ -10,7 +10,7 @@ import pyarrow as pa
 from turnloom.corpus.hashing import dialogue_hashes
 from turnloom.corpus.schema import Dialogue
 from turnloom.views import Consecutive, ContextResponse, Dropout, Manipulations, Matching, Packed, Windows
-from turnloom.views.seeding import seeded
+from turnloom.views.shuffle import seeded
 
 Row = tuple[str, tuple[str, ...], str | None, str]
 """Group, context, reply, source."""

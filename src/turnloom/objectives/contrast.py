@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.func import functional_call
 
 from turnloom.errors import TurnloomError
-from turnloom.objectives.caching import Features, in_mini_batches
+from turnloom.objectives.columns import Features, in_mini_batches, text_keys
 from turnloom.objectives.gathering import SharedHead, gather_rows, own_offset, total, world_size
 from turnloom.objectives.heads import AnyHead, ContextReplyHeads, build_head
+from turnloom.objectives.loss import Loss, Mask, Temperature, check_choice
 from turnloom.objectives.row_terms import Anchors, Weighting, weighted_sum
-from turnloom.objectives.text_keys import text_keys
 
-__all__ = ["Contrast", "Form", "Mask", "Similarity", "Temperature", "Weight", "check_choice"]
+__all__ = ["Contrast", "Form", "Similarity"]
 
 Form = Literal["simclr", "symmetric", "forward"]
-Mask = Literal["text", "none"]
 Similarity = Literal["cosine", "dot"]
-Temperature = Annotated[float, Field(gt=0)]
-Weight = Annotated[float, Field(ge=0)]
 
 
-def check_choice(option: str, value: str, choices: Any) -> None:
-    """Reject an invalid option value."""
-    if value not in get_args(choices):
-        raise TurnloomError(f"{option} cannot be {value!r}", f"choose one of {', '.join(get_args(choices))}")
-
-
-class Contrast(nn.Module):
+class Contrast(Loss):
     """A contrastive loss over columns (context, reply, negatives...); the objectives are settings of it.
 
     With more than one process, each compares its own anchors with the candidates of all, and the mean of the processes'
@@ -57,7 +47,17 @@ class Contrast(nn.Module):
         row_chunk: Anchors whose similarities are in memory at a time; chosen by the batch when not given.
     """
 
-    reference: ClassVar[str] = ""
+    settings: ClassVar[tuple[str, ...]] = (
+        "temperature",
+        "similarity",
+        "form",
+        "weighting",
+        "mask",
+        "weighted",
+        "normalize_weights",
+        "gather",
+        "mini_batch_size",
+    )
 
     def __init__(
         self,
@@ -207,20 +207,4 @@ class Contrast(nn.Module):
 
     def get_config_dict(self) -> dict[str, Any]:
         """The settings, for the model card."""
-        return {
-            "temperature": self.temperature,
-            "similarity": self.similarity,
-            "form": self.form,
-            "weighting": self.weighting,
-            "head": "none" if self.head is None else type(self.head).__name__,
-            "mask": self.mask,
-            "weighted": self.weighted,
-            "normalize_weights": self.normalize_weights,
-            "gather": self.gather,
-            "mini_batch_size": self.mini_batch_size,
-        }
-
-    @property
-    def citation(self) -> str:
-        """The paper as BibTeX, for the model card."""
-        return self.reference
+        return {**super().get_config_dict(), "head": "none" if self.head is None else type(self.head).__name__}

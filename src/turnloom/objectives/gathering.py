@@ -158,7 +158,7 @@ class SharedHead:
         return found
 
     def _agree(self) -> None:
-        """Give all processes the first one's parameters: each has drawn its own random start."""
+        """Give all processes the first one's parameters: each has drawn its own at random."""
         if world_size() > 1:
             for parameter in self._head.parameters():
                 dist.broadcast(parameter.data, 0)

@@ -9,6 +9,7 @@ from pydantic import GetPydanticSchema
 from torch import Tensor, nn
 
 from turnloom.errors import TurnloomError
+from turnloom.objectives.loss import like_model
 
 __all__ = ["AnyHead", "ContextReplyHeads", "Head", "build_head", "linear_head", "mlp_head"]
 
@@ -75,5 +76,4 @@ def build_head(head: AnyHead, model: Any) -> nn.Module | None:
     makers: dict[str, Any] = {"mlp": mlp_head, "linear": linear_head, "context-reply": ContextReplyHeads}
     if head not in makers:
         raise TurnloomError(f"there is no head {head!r}", f"choose one of {', '.join([*makers, 'none'])}")
-    like: Tensor = next(model.parameters(), torch.zeros(()))
-    return makers[head](model.get_embedding_dimension()).to(device=like.device, dtype=like.dtype)  # type: ignore[no-any-return]
+    return like_model(makers[head](model.get_embedding_dimension()), model)

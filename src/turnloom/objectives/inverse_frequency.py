@@ -7,8 +7,9 @@ from typing import Any
 from torch import Tensor
 
 from turnloom.errors import TurnloomError
-from turnloom.objectives.contrast import Contrast, Mask, Temperature
+from turnloom.objectives.contrast import Contrast
 from turnloom.objectives.heads import AnyHead
+from turnloom.objectives.loss import Mask, Temperature
 
 __all__ = ["InverseFrequencyContrast"]
 

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from turnloom.errors import TurnloomError
-from turnloom.objectives.caching import Features, bare_model, in_mini_batches
-from turnloom.objectives.contrast import Weight, check_choice
+from turnloom.objectives.columns import Features, bare_model, in_mini_batches
 from turnloom.objectives.gathering import SharedHead, total, world_size
+from turnloom.objectives.loss import Loss, Weight, check_choice, like_model
 from turnloom.views.utterance_tasks import MARKS, MarkedInput, Task
 
 __all__ = ["UtteranceManipulation", "padded", "scores_and_states"]
@@ -77,7 +77,7 @@ def _mean_of_all(summed: Tensor, count: int) -> Tensor:
     return summed * world_size() / total(torch.tensor(float(count), device=summed.device)).clamp(min=1)
 
 
-class UtteranceManipulation(nn.Module):
+class UtteranceManipulation(Loss):
     """Response selection, and three questions about manipulated conversations (Whang et al., 2021).
 
     Formula:
@@ -114,6 +114,15 @@ class UtteranceManipulation(nn.Module):
 
     kind = "manipulation"
     trains_cross_encoder = True
+    reference = """
+@inproceedings{whang-etal-2021-ums,
+    title = "Do Response Selection Models Really Know What's Next? Utterance Manipulation Strategies for Multi-turn Response Selection",
+    author = "Whang, Taesun and Lee, Dongyub and Oh, Dongsuk and Lee, Chanhee and Han, Kijong and Lee, Dong-hun and Lee, Saebyeok",
+    booktitle = "Proceedings of AAAI",
+    year = "2021",
+    pages = "14041--14049",
+}
+"""  # noqa: E501
 
     def __init__(
         self,
@@ -134,10 +143,8 @@ class UtteranceManipulation(nn.Module):
         given: dict[Task, float] = {"insertion": insertion, "deletion": deletion, "search": search}
         self.weights = {task: weight for task, weight in given.items() if weight}
         self.form: Form = form
-        like: Tensor = next(model.parameters())
         width = model.model.config.hidden_size
-        self.heads = nn.ModuleDict({task: nn.Linear(width, 1) for task in self.weights})
-        self.heads.to(device=like.device, dtype=like.dtype)
+        self.heads = like_model(nn.ModuleDict({task: nn.Linear(width, 1) for task in self.weights}), model)
         self.tokens = 0
         """Tokens of the last batch, padding left out."""
         self._shared = SharedHead(self.heads)
@@ -224,16 +231,3 @@ class UtteranceManipulation(nn.Module):
     def get_config_dict(self) -> dict[str, Any]:
         """The settings, for the model card."""
         return {"selection": self.selection, **{task: self.weights.get(task, 0.0) for task in MARKS}, "form": self.form}
-
-    @property
-    def citation(self) -> str:
-        """The paper as BibTeX, for the model card."""
-        return """
-@inproceedings{whang-etal-2021-ums,
-    title = "Do Response Selection Models Really Know What's Next? Utterance Manipulation Strategies for Multi-turn Response Selection",
-    author = "Whang, Taesun and Lee, Dongyub and Oh, Dongsuk and Lee, Chanhee and Han, Kijong and Lee, Dong-hun and Lee, Saebyeok",
-    booktitle = "Proceedings of AAAI",
-    year = "2021",
-    pages = "14041--14049",
-}
-"""  # noqa: E501

@@ -11,8 +11,9 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from turnloom.errors import TurnloomError
-from turnloom.objectives.caching import Features, bare_model, in_mini_batches
+from turnloom.objectives.columns import Features, bare_model, in_mini_batches
 from turnloom.objectives.gathering import SharedHead, total, world_size
+from turnloom.objectives.loss import Loss
 
 __all__ = ["MaskedLanguage"]
 
@@ -47,7 +48,7 @@ def _special_ids(tokenizer: Any) -> set[int]:
     return added.union(tokenizer.all_special_ids)
 
 
-class MaskedLanguage(nn.Module):
+class MaskedLanguage(Loss):
     """Predict masked words from the encoder's token states (Devlin et al., 2019).
 
     Formula:
@@ -79,6 +80,16 @@ class MaskedLanguage(nn.Module):
     """
 
     kind = "masked_language"
+    settings = ("probability", "columns", "mini_batch_size")
+    reference = """
+@inproceedings{devlin-etal-2019-bert,
+    title = "{BERT}: Pre-training of Deep Bidirectional Transformers for Language Understanding",
+    author = "Devlin, Jacob and Chang, Ming-Wei and Lee, Kenton and Toutanova, Kristina",
+    booktitle = "Proceedings of NAACL-HLT",
+    year = "2019",
+    pages = "4171--4186",
+}
+"""
 
     def __init__(
         self,
@@ -139,21 +150,3 @@ class MaskedLanguage(nn.Module):
         changed = torch.where(chosen & (fate < 0.8), self.mask_id, tokens)
         changed = torch.where(chosen & (fate >= 0.8) & (fate < 0.9), other, changed)
         return {**features, "input_ids": changed, TARGETS: torch.where(chosen, tokens, IGNORED)}
-
-    def get_config_dict(self) -> dict[str, Any]:
-        """The settings, for the model card."""
-        names = ("probability", "columns", "mini_batch_size")
-        return {name: getattr(self, name) for name in names}
-
-    @property
-    def citation(self) -> str:
-        """The paper as BibTeX, for the model card."""
-        return """
-@inproceedings{devlin-etal-2019-bert,
-    title = "{BERT}: Pre-training of Deep Bidirectional Transformers for Language Understanding",
-    author = "Devlin, Jacob and Chang, Ming-Wei and Lee, Kenton and Toutanova, Kristina",
-    booktitle = "Proceedings of NAACL-HLT",
-    year = "2019",
-    pages = "4171--4186",
-}
-"""

@@ -11,10 +11,9 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from turnloom.errors import TurnloomError
-from turnloom.objectives.caching import Features
-from turnloom.objectives.contrast import Mask, Temperature, check_choice
+from turnloom.objectives.columns import Features, text_keys
 from turnloom.objectives.gathering import SharedHead, total, world_size
-from turnloom.objectives.text_keys import text_keys
+from turnloom.objectives.loss import Loss, Mask, Temperature, check_choice, like_model
 
 __all__ = ["MatchingGuided"]
 
@@ -31,7 +30,7 @@ def _stacked(columns: Sequence[Features]) -> Features:
     }
 
 
-class MatchingGuided(nn.Module):
+class MatchingGuided(Loss):
     """Matching-guided embedding with NT-Xent (Liu et al., 2021).
 
     Formula:
@@ -69,6 +68,7 @@ class MatchingGuided(nn.Module):
     """
 
     kind = "matching_guided"
+    settings = ("temperature", "aggregation", "negatives", "mask")
     reference = """
 @inproceedings{liu-etal-2021-dialoguecse,
     title = "{D}ialogue{CSE}: Dialogue-based Contrastive Learning of Sentence Embeddings",
@@ -98,11 +98,10 @@ class MatchingGuided(nn.Module):
         self.mask = mask
         self._specials: int = model.tokenizer.num_special_tokens_to_add()
         width = model.get_embedding_dimension()
-        like: Tensor = next(model.parameters())
         self.attention: nn.Module | None = None
         if aggregation == "attention":
             layers = nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 1)
-            self.attention = nn.Sequential(*layers).to(device=like.device, dtype=like.dtype)
+            self.attention = like_model(nn.Sequential(*layers), model)
             self._shared = SharedHead(self.attention)
 
     def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
@@ -175,13 +174,3 @@ class MatchingGuided(nn.Module):
             chosen = torch.zeros_like(others).scatter(1, lots.topk(count, dim=1).indices, True)
             others = others & chosen
         return others | own
-
-    def get_config_dict(self) -> dict[str, Any]:
-        """The settings, for the model card."""
-        names = ("temperature", "aggregation", "negatives", "mask")
-        return {name: getattr(self, name) for name in names}
-
-    @property
-    def citation(self) -> str:
-        """The paper as BibTeX, for the model card."""
-        return self.reference

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from turnloom.objectives.contrast import Contrast, Form, Mask, Temperature
+from turnloom.objectives.contrast import Contrast, Form
 from turnloom.objectives.heads import AnyHead
+from turnloom.objectives.loss import Mask, Temperature
 
 __all__ = ["NTXent"]
 

@@ -1,4 +1,4 @@
-"""Paraphrases of a need: pairs that are only probably alike, believed where the start agrees."""
+"""Paraphrases of a need: pairs that are only probably alike, believed where the base model agrees."""
 
 from __future__ import annotations
 
@@ -10,44 +10,45 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from turnloom.errors import TurnloomError
-from turnloom.objectives.caching import Features
-from turnloom.objectives.contrast import Contrast, Mask, Temperature, Weight
-from turnloom.objectives.text_keys import text_keys
-from turnloom.objectives.towards_start import FrozenStart, pairwise_pull
+from turnloom.objectives.columns import Features, text_keys
+from turnloom.objectives.contrast import Contrast
+from turnloom.objectives.frozen_base import FrozenBase, pairwise_pull
+from turnloom.objectives.loss import Mask, Temperature, Weight
 
 __all__ = ["Paraphrases"]
 
 
 class Paraphrases(Contrast):
-    """NT-Xent between turns that were answered alike, weighted by whether the start finds them related.
+    """NT-Xent between turns that were answered alike, weighted by whether the base model finds them related.
 
     Formula:
         `L = sum_i w_i * l_i / sum_i w_i + pull * L_pull` with NT-Xent's symmetric terms `l_i` in the encoder's own
-        space, `w_i = 1` where the start's cosine of pair i is at least `agreement`, else 0, and `L_pull` the mean over
-        all pairs of texts of the batch of `(cos_now - cos_start)^2`. Without any such pair the first term is 0.
+        space, `w_i = 1` where the base model's cosine of pair i is at least `agreement`, else 0, and `L_pull` the mean
+        over all pairs of texts of the batch of `(cos_now - cos_base)^2`. Without any such pair the first term is 0.
 
     Inputs:
         Columns (context, reply): two turns whose replies were the same, from the view `shared_replies`. No labels.
 
     When to use:
         For meaning, beside an objective that learns what comes next. "Find me a bus" and "Get me a bus reservation"
-        were answered alike, and so were "I want to watch a movie" and "Are there flights": what the start finds
+        were answered alike, and so were "I want to watch a movie" and "Are there flights": what the base model finds
         unrelated is wrong more often than right.
 
     Relations to other losses:
         With `agreement=-1` and `pull=0` it is `NTXent` with form "symmetric".
 
     Args:
-        model: The SentenceTransformer to train; the start is a copy of it as it is now.
+        model: The SentenceTransformer to train; the base model is a copy of it as it is now.
         temperature: Cosines are divided by it.
-        agreement: The start's cosine from which a pair is believed.
-        pull: The weight of the pull towards the start; 0 for none.
+        agreement: The base model's cosine from which a pair is believed.
+        pull: The weight of the pull towards the base model; 0 for none.
         mask: Whether equal texts are no negatives ("text") or are ("none").
         mini_batch_size: Texts whose activations are in memory at a time; none for all.
         options: Further options of `Contrast`.
     """
 
     kind = "paraphrases"
+    settings = (*Contrast.settings, "agreement", "pull")
 
     def __init__(
         self,
@@ -73,20 +74,16 @@ class Paraphrases(Contrast):
             raise TurnloomError("the pull has a negative weight", "give a weight from 0")
         self.agreement = agreement
         self.pull = pull
-        self._start = FrozenStart(model)
+        self._base = FrozenBase(model)
 
     def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:  # noqa: ARG002
         """The loss of a batch, as a trainer calls it; labels have no say."""
         columns = list(sentence_features)
         keys = [text_keys(column) for column in columns] if self.mask == "text" else None
-        before = [self._start.vectors(column) for column in columns]
+        before = [self._base.vectors(column) for column in columns]
         vectors = self.embed(columns)
         agreed = nn.functional.cosine_similarity(before[0].float(), before[1].float()) >= self.agreement
         loss = self.contrast(vectors, keys=keys, weights=agreed.float())
         if self.pull:
             loss = loss + self.pull * pairwise_pull(torch.cat(vectors), torch.cat(before))
         return loss
-
-    def get_config_dict(self) -> dict[str, Any]:
-        """The settings, for the model card."""
-        return {**super().get_config_dict(), "agreement": self.agreement, "pull": self.pull}

@@ -10,13 +10,12 @@ from pydantic import GetPydanticSchema
 from torch import Tensor, nn
 
 from turnloom.errors import TurnloomError
-from turnloom.objectives.caching import Features, sentence_vectors
-from turnloom.objectives.contrast import Mask, Temperature, Weight
+from turnloom.objectives.columns import Features, sentence_vectors, text_keys
+from turnloom.objectives.frozen_base import FrozenBase, pairwise_pull
 from turnloom.objectives.hard_negative import HardNegativeContrast
 from turnloom.objectives.heads import ContextReplyHeads
 from turnloom.objectives.inverse_frequency import InverseFrequencyContrast
-from turnloom.objectives.text_keys import text_keys
-from turnloom.objectives.towards_start import FrozenStart, pairwise_pull
+from turnloom.objectives.loss import Loss, Mask, Temperature, Weight
 
 __all__ = ["ReplyAndMeaning", "scaled_gradient"]
 
@@ -44,8 +43,8 @@ def scaled_gradient(vectors: Tensor, factor: float) -> Tensor:
     return scaled
 
 
-class ReplyAndMeaning(nn.Module):
-    """Replies in the space of two kept heads, meaning in the encoder's own, and a pull towards where it started.
+class ReplyAndMeaning(Loss):
+    """Replies in the space of two kept heads, meaning in the encoder's own, and a pull towards the base model.
 
     Formula:
         `L = fit + meaning * L_DSE + pull * L_pull`:
@@ -53,7 +52,7 @@ class ReplyAndMeaning(nn.Module):
         - `fit`: WMDC's loss (symmetric NT-Xent times inverse response frequency) between the context head of contexts
           and the reply head of replies. Its gradient reaches the encoder multiplied by `reply_gradient`.
         - `L_DSE`: DSE's loss through an MLP that is thrown away after training.
-        - `L_pull`: the mean over pairs of replies of `(cos_now - cos_start)^2`, against a frozen copy of the encoder as
+        - `L_pull`: the mean over pairs of replies of `(cos_now - cos_base)^2`, against a frozen copy of the encoder as
           it was when the loss was made.
 
     Inputs:
@@ -78,6 +77,7 @@ class ReplyAndMeaning(nn.Module):
 
     kind = "reply_and_meaning"
     wants_frequencies = True
+    reference = HardNegativeContrast.reference + InverseFrequencyContrast.reference
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class ReplyAndMeaning(nn.Module):
         if meaning:
             parts["meaning"] = HardNegativeContrast(model, temperature=temperature, mask=mask)
         self.losses = nn.ModuleDict(parts)
-        self._start = FrozenStart(model) if pull else None
+        self._base = FrozenBase(model) if pull else None
 
     def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
         """The loss of a batch, as a trainer calls it."""
@@ -119,15 +119,10 @@ class ReplyAndMeaning(nn.Module):
         if self.weights["meaning"]:
             part: Any = self.losses["meaning"]
             terms.append(self.weights["meaning"] * part.contrast(part.through_head(vectors), keys=keys))
-        if self._start is not None:
-            terms.append(self.weights["pull"] * pairwise_pull(vectors[1], self._start.vectors(columns[1])))
+        if self._base is not None:
+            terms.append(self.weights["pull"] * pairwise_pull(vectors[1], self._base.vectors(columns[1])))
         return torch.stack(terms).sum()
 
     def get_config_dict(self) -> dict[str, Any]:
         """The settings, for the model card."""
         return {**self.weights, "mask": self.mask, "temperature": self.losses["fit"].temperature}
-
-    @property
-    def citation(self) -> str:
-        """The papers behind it as BibTeX, for the model card."""
-        return HardNegativeContrast.reference + InverseFrequencyContrast.reference

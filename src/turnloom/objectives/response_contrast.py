@@ -6,8 +6,9 @@ from typing import Any, Literal
 
 from torch import Tensor, nn
 
-from turnloom.objectives.caching import Features
-from turnloom.objectives.contrast import Contrast, Mask, Similarity, Temperature, Weight, check_choice
+from turnloom.objectives.columns import Features
+from turnloom.objectives.contrast import Contrast, Similarity
+from turnloom.objectives.loss import Mask, Temperature, Weight, check_choice
 from turnloom.objectives.masked_language import MaskedLanguage
 from turnloom.objectives.sum import Sum
 
@@ -47,6 +48,7 @@ class ResponseContrast(Contrast):
         options: Further options of `Contrast`.
     """
 
+    settings = (*Contrast.settings, "pooling")
     reference = """
 @inproceedings{wu-etal-2020-tod,
     title = "{TOD}-{BERT}: Pre-trained Natural Language Understanding for Task-Oriented Dialogue",
@@ -87,10 +89,6 @@ class ResponseContrast(Contrast):
         states = output["token_embeddings"]
         first = output["attention_mask"].long().argmax(1)
         return states[first.new_tensor(range(len(first))), first]  # type: ignore[no-any-return]
-
-    def get_config_dict(self) -> dict[str, Any]:
-        """The settings, for the model card."""
-        return {**super().get_config_dict(), "pooling": self.pooling}
 
 
 class ResponseContrastAndWords(Sum):

@@ -10,14 +10,14 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from turnloom.errors import TurnloomError
-from turnloom.objectives.caching import Features
+from turnloom.objectives.columns import Features, text_keys
 from turnloom.objectives.gathering import SharedHead
-from turnloom.objectives.text_keys import text_keys
+from turnloom.objectives.loss import Loss, like_model
 
 __all__ = ["Siamese"]
 
 
-class Siamese(nn.Module):
+class Siamese(Loss):
     """Context and reply through one encoder, and a small network over both vectors (DialogueCSE, section 5.2.2).
 
     Formula:
@@ -45,13 +45,14 @@ class Siamese(nn.Module):
     """
 
     kind = "siamese"
+    settings = ("hidden",)
 
     def __init__(self, model: Any, *, hidden: Annotated[int, Field(ge=1)] = 256) -> None:
         super().__init__()
         self.model = model
-        like: Tensor = next(model.parameters())
+        self.hidden = hidden
         layers = nn.Linear(4 * model.get_embedding_dimension(), hidden), nn.ReLU(), nn.Linear(hidden, 1)
-        self.matching = nn.Sequential(*layers).to(device=like.device, dtype=like.dtype)
+        self.matching = like_model(nn.Sequential(*layers), model)
         self._shared = SharedHead(self.matching)
 
     def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
@@ -73,7 +74,3 @@ class Siamese(nn.Module):
         size = len(contexts), len(replies), contexts.shape[1]
         one, other = contexts[:, None].expand(size), replies[None].expand(size)
         return self._shared(torch.cat([one, other, (one - other).abs(), one * other], dim=2)).squeeze(2)
-
-    def get_config_dict(self) -> dict[str, Any]:
-        """The settings, for the model card."""
-        return {"hidden": self.matching[0].out_features}

@@ -9,12 +9,13 @@ import torch
 from torch import Tensor, nn
 
 from turnloom.errors import TurnloomError
-from turnloom.objectives.caching import Features
+from turnloom.objectives.columns import Features
+from turnloom.objectives.loss import Loss
 
 __all__ = ["Sum"]
 
 
-class Sum(nn.Module):
+class Sum(Loss):
     """The weighted sum of losses on the same columns.
 
     Formula:

@@ -10,15 +10,15 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from turnloom.errors import TurnloomError
-from turnloom.objectives.caching import Features
-from turnloom.objectives.contrast import Contrast, Mask, Weight
+from turnloom.objectives.columns import Features, text_keys
+from turnloom.objectives.contrast import Contrast
 from turnloom.objectives.gathering import SharedHead
-from turnloom.objectives.text_keys import text_keys
+from turnloom.objectives.loss import Loss, Mask, Weight, like_model
 
 __all__ = ["TemplatePair"]
 
 
-class TemplatePair(nn.Module):
+class TemplatePair(Loss):
     """The three losses of TaDSE.
 
     Formula:
@@ -86,12 +86,11 @@ class TemplatePair(nn.Module):
             for one in temperatures
         ]
         self.losses = nn.ModuleDict(dict(zip(self.weights, parts, strict=True)))
-        like: Tensor = next(model.parameters())
         width = model.get_embedding_dimension()
         self.template_layer: nn.Module = nn.Identity()
         if template_layer:
             layers = nn.Linear(width, width), nn.Tanh()
-            self.template_layer = nn.Sequential(*layers).to(device=like.device, dtype=like.dtype)
+            self.template_layer = like_model(nn.Sequential(*layers), model)
         self._shared = SharedHead(self.template_layer)
 
     def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
@@ -134,8 +133,3 @@ class TemplatePair(nn.Module):
     def get_config_dict(self) -> dict[str, Any]:
         """The settings, for the model card."""
         return {"weights": self.weights, "mask": self.mask, "template_layer": type(self.template_layer).__name__}
-
-    @property
-    def citation(self) -> str:
-        """The paper as BibTeX, for the model card."""
-        return self.reference

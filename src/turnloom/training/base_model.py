@@ -29,7 +29,7 @@ _FROZEN_ROWS = "turnloom_frozen_rows"
 
 
 def load_base_model(recipe: Recipe) -> tuple[Any, ContextReplyHeads | None]:
-    """The model that training starts from, frozen where the recipe says so, and the heads it has kept."""
+    """The base model, frozen where the recipe says so, and the heads it has kept."""
     options = recipe.model
     if options.start is None:
         raise TurnloomError(f"the recipe {recipe.name!r} does not say what to start from", "give --start FOLDER")

@@ -128,7 +128,7 @@ def write_card(
     Args:
         recipe: What was done.
         name: Of the model.
-        base: The name of the model it started from; empty for a random start.
+        base: The name of the base model; empty for random weights.
         rows: Training pairs by source.
         seen: Steps, pairs, tokens and minutes.
         curve: Validation scores over the run.
@@ -138,7 +138,7 @@ def write_card(
     start = f"`{base}`" if base else "random weights"
     kind = "re-ranker" if recipe.reranks else "encoder"
     facts = ", ".join(f"{value:,.0f} {unit}" for unit, value in seen.items())
-    # Where the start lay says something of somebody's machine and nothing of the model.
+    # The folder of the base model says something of somebody's machine and nothing of the model.
     named = recipe.model_copy(update={"model": recipe.model.model_copy(update={"start": base or None})})
     settings = yaml.safe_dump(named.model_dump(mode="json"), sort_keys=False)
     papers = "".join(f"```bibtex\n{citation.strip()}\n```\n" for citation in citations if citation.strip())

@@ -28,13 +28,13 @@ class Shape(Options):
 
 
 class ModelOptions(Options):
-    """What training starts from, and which of it is trained.
+    """The base model, and what of it is trained.
 
     Attributes:
         start: The folder of a SentenceTransformer; for a cross-encoder, one of a CrossEncoder too.
-        random: The shape of a network with random weights instead, over the start's words.
-        max_length: Tokens of a text in training. The saved model reads as many as the start did; a cross-encoder, as
-            many as in training.
+        random: The shape of a network with random weights instead, over the base model's words.
+        max_length: Tokens of a text in training. The saved model reads as many as the base model did; a cross-encoder,
+            as many as in training.
         context: How the turns of a context become one text.
         freeze_embeddings: Whether the word embeddings stay as they are.
         freeze_layers: So many of the lowest layers stay as they are.
@@ -140,7 +140,7 @@ class Recipe(Options):
 
     Attributes:
         name: Of the method.
-        model: What it starts from.
+        model: The base model.
         stages: What is done, in this order.
         keep_heads: Whether the context head and the reply head of the last stage stay in the model, or its layer for
             templates.

@@ -21,8 +21,7 @@ def pairs(dialogues: Dialogues, size: int, min_words: int, speaker_change_only: 
     start = reply - size
     long = (dialogues.words(start, reply) > min_words) & (dialogues.words(reply, reply + 1) > min_words)
     if speaker_change_only:
-        codes = dialogues.speaker_codes
-        long &= (codes[reply] != codes[reply - 1]) | (codes[reply] < 0)
+        long &= dialogues.speaker_changes[reply]
     return start[long], reply[long]
 
 

@@ -49,9 +49,7 @@ class ContextResponse(DialogueView):
         reply = np.flatnonzero(system & (dialogues.positions > 0))
         if self.per_dialogue != "all":
             reply = drawn_turns(reply, dialogues, self.per_dialogue, seed)
-        start = dialogues.firsts[reply]
-        if self.max_turns is not None:
-            start = np.maximum(start, reply - self.max_turns)
+        start = dialogues.context_starts(reply, self.max_turns)
         marks = pc.if_else(pa.array(system), SYSTEM_MARK, USER_MARK).cast(pa.large_string())
         marked = pc.binary_join_element_wise(marks, dialogues.texts, pa.scalar("", pa.large_string()))
         return Spans(start, reply, reply, contexts=marked)

@@ -11,7 +11,7 @@ from turnloom.corpus.cleaning.frequencies import response_frequencies, response_
 from turnloom.corpus.engine import batch_function, daft
 from turnloom.corpus.hashing import hash_strings
 from turnloom.corpus.table import read_manifest
-from turnloom.views.seeding import Keys, buckets_of, copies, seeded
+from turnloom.views.shuffle import Keys, buckets_of, copies, seeded
 from turnloom.views.spans import Dialogues, Indices, Spans
 from turnloom.views.view import View
 from turnloom.views.workspace import Workspace, exploded, grouped, source_weights, with_frequencies

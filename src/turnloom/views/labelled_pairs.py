@@ -19,7 +19,7 @@ from turnloom.corpus.engine import daft
 from turnloom.corpus.hashing import hash_strings
 from turnloom.corpus.readers.logfile import MAX_RECORD_BYTES, open_raw, stem, unpacked
 from turnloom.errors import TurnloomError
-from turnloom.views.seeding import seeded
+from turnloom.views.shuffle import seeded
 from turnloom.views.view import View
 from turnloom.views.workspace import Workspace, with_frequencies
 

@@ -63,14 +63,10 @@ class Manipulations(DialogueView):
         """The replies, each with what was said before."""
         reply = np.flatnonzero(dialogues.positions >= self.min_turns)
         if self.speaker_change_only:
-            codes = dialogues.speaker_codes
-            reply = reply[(codes[reply] != codes[reply - 1]) | (codes[reply] < 0)]
+            reply = reply[dialogues.speaker_changes[reply]]
         if self.per_dialogue != "all":
             reply = drawn_turns(reply, dialogues, self.per_dialogue, seed)
-        start = dialogues.firsts[reply]
-        if self.max_turns is not None:
-            start = np.maximum(start, reply - self.max_turns)
-        return Spans(start, reply, reply)
+        return Spans(dialogues.context_starts(reply, self.max_turns), reply, reply)
 
     def texts(self, turns: int, dialogues: int) -> int:
         """A context for each reply, about as long as its dialogue before it."""

@@ -12,7 +12,7 @@ from pydantic import Field
 from turnloom.corpus.cleaning.normalise import fold_texts
 from turnloom.corpus.engine import batch_function, daft
 from turnloom.corpus.hashing import hash_strings
-from turnloom.views.seeding import seeded
+from turnloom.views.shuffle import seeded
 from turnloom.views.spans import Dialogues
 from turnloom.views.view import View
 from turnloom.views.workspace import Workspace, exploded, grouped

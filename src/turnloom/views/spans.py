@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from turnloom.corpus.cleaning.normalise import word_counts
 from turnloom.corpus.hashing import dialogue_hashes
 from turnloom.corpus.turn_arrays import split_turns
-from turnloom.views.seeding import seeded
+from turnloom.views.shuffle import seeded
 
 __all__ = ["Dialogues", "Indices", "Spans", "drawn_turns"]
 
@@ -73,6 +73,18 @@ class Dialogues:
             self.speakers, pc.equal(self.speakers, ""), pa.scalar(None, self.speakers.type)
         ).dictionary_encode()
         return np.asarray(known.indices.fill_null(-1), np.int64)
+
+    @cached_property
+    def speaker_changes(self) -> npt.NDArray[np.bool_]:
+        """Whether another one speaks than in the turn before; unknown speakers count as others."""
+        codes = self.speaker_codes
+        changed: npt.NDArray[np.bool_] = (codes != np.roll(codes, 1)) | (codes < 0)
+        return changed
+
+    def context_starts(self, replies: Indices, most: int | None) -> Indices:
+        """The first turn of each reply's context: that of its dialogue, or `most` turns before the reply."""
+        firsts = self.firsts[replies]
+        return firsts if most is None else np.maximum(firsts, replies - most)
 
 
 @dataclass(slots=True)

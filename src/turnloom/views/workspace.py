@@ -14,8 +14,7 @@ import pyarrow.compute as pc
 from turnloom.corpus.engine import batch_function, daft
 from turnloom.corpus.table import read_table
 from turnloom.errors import TurnloomError
-from turnloom.views.seeding import buckets_of, copies
-from turnloom.views.shuffle import bucket_count
+from turnloom.views.shuffle import bucket_count, buckets_of, copies
 
 __all__ = ["Workspace", "exploded", "grouped", "source_weights", "with_frequencies"]
 

@@ -8,13 +8,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from turnloom.objectives.caching import Features, bare_model, sentence_vectors
+from turnloom.objectives.columns import Features, bare_model, sentence_vectors
 from turnloom.objectives.gathering import gather_rows, world_size
 
-__all__ = ["FrozenStart", "pairwise_pull"]
+__all__ = ["FrozenBase", "pairwise_pull"]
 
 
-class FrozenStart:
+class FrozenBase:
     """The encoder as it was when the loss was made; no module, so that it is neither trained nor saved.
 
     Args:
@@ -26,7 +26,7 @@ class FrozenStart:
 
     @torch.no_grad()
     def vectors(self, features: Features) -> Tensor:
-        """What the start makes of a column of texts."""
+        """Its vectors of a column of texts."""
         model = self._model.to(features["input_ids"].device)
         return sentence_vectors(model, features, None)
 

@@ -1,5 +1,6 @@
-"""Large batches in little memory: mini-batches whose activations are made again when the backward pass needs them.
+"""Columns of a batch: keys for equal texts, and their vectors in mini-batches.
 
+Large batches fit into little memory: the activations of mini-batches are made again when the backward pass needs them.
 This gives the gradient of gradient caching (Gao et al., 2021, https://arxiv.org/abs/2101.06983), to the last bit of
 dropout, as plain checkpointing: one backward pass in which each mini-batch runs forward a second time. So gradient
 accumulation, gradient scaling and data-parallel training need nothing special.
@@ -17,7 +18,7 @@ from torch.utils.checkpoint import checkpoint
 
 from turnloom.errors import TurnloomError
 
-__all__ = ["Features", "bare_model", "in_mini_batches", "sentence_vectors"]
+__all__ = ["Features", "bare_model", "in_mini_batches", "sentence_vectors", "text_keys"]
 
 Features = dict[str, Any]
 """One column of a batch as a trainer passes it: `input_ids`, `attention_mask` and what else the model reads."""
@@ -93,3 +94,35 @@ def in_mini_batches(
 def sentence_vectors(model: nn.Module, features: Features, size: int | None) -> Tensor:
     """The encoder's vectors of a column of texts, with the activations of at most `size` of them in memory."""
     return in_mini_batches(model, features, lambda part, rows: part(rows)["sentence_embedding"], size)
+
+
+# Odd 64-bit constants (those of the SplitMix64 generator, as signed numbers); products wrap around.
+_TOKEN, _PLACE, _MIX = -7046029254386353131, -4658895280553007687, -7723592293110705685
+
+
+def _mixed(value: Tensor) -> Tensor:
+    value = (value ^ (value >> 30)) * _PLACE
+    return (value ^ (value >> 27)) * _MIX
+
+
+def text_keys(features: Features) -> Tensor:
+    """A key for each row of a column: equal for equal texts, however they are padded.
+
+    Args:
+        features: `input_ids` and `attention_mask`, (rows, tokens) each.
+
+    Example:
+        >>> import torch
+        >>> short = {"input_ids": torch.tensor([[7, 8]]), "attention_mask": torch.tensor([[1, 1]])}
+        >>> padded = {"input_ids": torch.tensor([[0, 7, 8, 0]]), "attention_mask": torch.tensor([[0, 1, 1, 0]])}
+        >>> bool(text_keys(short) == text_keys(padded))
+        True
+    """
+    if "input_ids" not in features or "attention_mask" not in features:
+        raise TurnloomError(
+            "equal texts are found by their padded token ids, which this model does not have", 'set mask="none"'
+        )
+    present: Tensor = features["attention_mask"].long()
+    place = present.cumsum(1)
+    tokens = _mixed(_mixed(features["input_ids"].long() * _TOKEN + place))
+    return (tokens * present).sum(1)
