@@ -46,7 +46,7 @@ def draft_intents(texts: Sequence[str], vectors: Vectors) -> Draft:
     """Group messages, and give each group a name and examples.
 
     Examples are spread evenly from the most typical member to the least: new messages will be as mixed, and a threshold
-    that is learned from typical ones only turns a fifth of them away. Near copies are no examples, since they make new
+    that is learned from typical ones only turns many of them away. Near copies are no examples, since they make new
     wordings look stranger than they are.
 
     Args:
