@@ -66,12 +66,7 @@ def _exported(recipe: Recipe) -> TurnloomError:
 
 
 def as_cross_encoder(model: Any, recipe: Recipe) -> Any:
-    """A CrossEncoder with an encoder's weights and a last layer that knows nothing yet.
-
-    Args:
-        model: The SentenceTransformer.
-        recipe: What is frozen, and the seed of the last layer.
-    """
+    """A CrossEncoder with an encoder's weights and a last layer that knows nothing yet."""
     torch.manual_seed(recipe.seed)
     shown = logging.get_verbosity()
     with tempfile.TemporaryDirectory() as folder:
@@ -151,10 +146,6 @@ def context_formats(recipe: Recipe, *, goes_on: bool) -> tuple[ContextFormat, Co
       base model's head and that one reads more, it reads as many as that one.
     - An encoder without a context head reads as many as its base model, but no fewer than its view has.
     - A cross-encoder keeps its setting.
-
-    Args:
-        recipe: What is trained.
-        goes_on: Whether training goes on from a context head of the base model.
     """
     base = read_context_format(model_folder(recipe.model.start)) if recipe.model.start else ContextFormat()
     own = recipe.model.context

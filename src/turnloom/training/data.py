@@ -33,13 +33,8 @@ BLOCK_BATCHES = 256
 def tables_within(tables: Sequence[Path], minutes: float, work: Path, on_progress: Progress) -> list[Path]:
     """The tables, or samples of their dialogues if they are larger than what a run of so many minutes can use.
 
-    Samples are drawn by a hash of the dialogues' ids, each table's in proportion to its size.
-
-    Args:
-        tables: Folders of dialogue tables.
-        minutes: How long the run may take.
-        work: The folder of the run, where samples go; those that are there already stay.
-        on_progress: Called with what is being done, the part that is done, and a note.
+    Samples are drawn by a hash of the dialogues' ids, each table's in proportion to its size; they go into the
+    folder `work` of the run, and those that are there already stay.
     """
     turns = sum(read_manifest(table).turns for table in tables)
     most = TURNS_A_MINUTE * minutes
@@ -72,14 +67,6 @@ def _sampled(table: Path, folder: Path, share: int) -> Path:
 
 class StageData:
     """The views of a stage, with the words that they add to the model's tokenizer.
-
-    Args:
-        recipe: The whole recipe.
-        stage: The stage.
-        model: The encoder or cross-encoder.
-        context: How contexts become text.
-        folder: Where the views go.
-        on_progress: Called with what is being done, the part that is done, and a note.
 
     Attributes:
         rows: Training pairs by source, after `build`.

@@ -39,12 +39,6 @@ _OLDER_NAMES = {
 def claim(recipe: Recipe, tables: Sequence[Path], work: Path, *, resume: bool) -> None:
     """Note what runs here, so that another run neither overwrites it nor goes on from it.
 
-    Args:
-        recipe: What to do.
-        tables: Folders of dialogue tables.
-        work: The folder of the run.
-        resume: Whether to go on with the run that is there.
-
     Raises:
         TurnloomError: If the folder holds a run that is not to be resumed, or one with another recipe, other tables or
             another base model.
@@ -106,16 +100,7 @@ def _add_older_keys(folder: Path, max_length: int) -> None:
 def save_model(
     model: Any, folder: Path, *, max_length: int, context: ContextFormat, card: str, older_keys: bool = True
 ) -> None:
-    """Write a model's folder so that it is either whole or not there.
-
-    Args:
-        model: The SentenceTransformer or CrossEncoder.
-        folder: Where it goes; an older model that was saved there is replaced, other files stay.
-        max_length: How many tokens it reads.
-        context: How contexts become text.
-        card: The text of its README.md.
-        older_keys: Whether to write what servers of embeddings look for, see `_add_older_keys`.
-    """
+    """Write a model's folder so that it is either whole or not there; an older model is replaced, other files stay."""
     # What somebody put beside a run while it went on is no reason to lose the model: `train` has looked before.
     whole = WholeFolder(folder, CONFIG, "a model", keep_others=True)
     model.max_seq_length = max_length

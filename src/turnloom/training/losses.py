@@ -24,12 +24,6 @@ def build_losses(
 
     A context head and a reply head are shared by all groups: they are kept, and later nobody says which group a context
     belongs to.
-
-    Args:
-        model: The encoder.
-        groups: Which part of a stage each group belongs to.
-        mini_batch_size: Texts whose activations are in memory at a time.
-        heads: A context head and a reply head to go on from.
     """
     kept = heads
     if kept is None and any(getattr(part.objective, "head", None) == "context-reply" for part in groups.values()):

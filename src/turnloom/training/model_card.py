@@ -123,18 +123,7 @@ def write_card(
     citations: Sequence[str],
     context: ContextFormat,
 ) -> str:
-    """The text of a model card.
-
-    Args:
-        recipe: What was done.
-        name: Of the model.
-        base: The name of the base model; empty for random weights.
-        rows: Training pairs by source.
-        seen: Steps, pairs, tokens and minutes.
-        curve: Validation scores over the run.
-        citations: The papers behind the objectives, as BibTeX.
-        context: How contexts become text.
-    """
+    """The text of a model card; no `base` means random weights; `seen` are steps, pairs, tokens and minutes."""
     start = f"`{base}`" if base else "random weights"
     kind = "re-ranker" if recipe.reranks else "encoder"
     facts = ", ".join(f"{value:,.0f} {unit}" for unit, value in seen.items())

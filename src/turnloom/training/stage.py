@@ -46,16 +46,11 @@ class StageRun:
     """The run of one stage.
 
     Args:
-        recipe: The whole recipe.
-        stage: This stage of it.
         model: The encoder or cross-encoder, trained in place.
         heads: The context head and the reply head that it had before, if any.
-        context: How contexts become text.
         folder: Where its view and checkpoints go.
-        clock: The run's clock.
         window: The part of the run's time that the stage has, if the run has a deadline.
         looks: Validation, if there is any.
-        on_progress: Called with what is being done, the part that is done, and a note.
 
     Attributes:
         losses: The loss of each group, with what it has learned, after `train`.

@@ -35,14 +35,7 @@ _ADDED = r"^(?!(?:.*\.)?model\.)|\.(?:classifier|score)\."
 
 
 class _StageTrainer(BaseTrainer):
-    """What the trainer of a stage adds to one of sentence-transformers' trainers, whichever it is.
-
-    Args:
-        stage: Its options.
-        budget: How long it trains.
-        losses: The loss of each group.
-        options: What sentence-transformers' trainer takes.
-    """
+    """What the trainer of a stage adds to one of sentence-transformers' trainers, whichever it is."""
 
     def __init__(self, *, stage: Stage, budget: Budget, losses: dict[str, nn.Module], **options: Any) -> None:
         self._stage = stage
@@ -211,16 +204,7 @@ def last_checkpoint(folder: Path) -> Path | None:
 
 
 def training_arguments(recipe: Recipe, stage: Stage, folder: Path, steps: int, *, heads: bool, looks: bool) -> Any:
-    """The settings of sentence-transformers' trainer.
-
-    Args:
-        recipe: The whole recipe.
-        stage: The stage to train.
-        folder: Where checkpoints go.
-        steps: After how many it ends.
-        heads: Whether something is trained beside the encoder.
-        looks: Whether checkpoints are validated.
-    """
+    """The settings of sentence-transformers' trainer; `heads` if something is trained beside the encoder."""
     kind = CrossEncoderTrainingArguments if stage.reranks else SentenceTransformerTrainingArguments
     return kind(
         output_dir=str(folder),

@@ -23,12 +23,7 @@ class _OutOfTimeError(Exception):
 
 
 class Looks:
-    """A score of a model, timed, and given up when there is no time left.
-
-    Args:
-        validate: Scores a model.
-        on_progress: Called with what is being done, the part that is done, and a note.
-    """
+    """A score of a model, timed, and given up when there is no time left."""
 
     def __init__(self, validate: Callable[[Any], dict[str, float]], on_progress: Progress) -> None:
         self._validate = validate

@@ -110,13 +110,6 @@ def _filled(view: DialogueView, dialogues: Dialogues, spans: Spans, taken: Indic
 def dialogue_rows(table: Any, view: DialogueView, *, seed: int, weights: dict[str, float], buckets: int) -> Any:
     """The rows of a view as a lazy Daft DataFrame.
 
-    Args:
-        table: A Daft DataFrame with the schema of the dialogue table.
-        view: Which rows.
-        seed: For what is drawn, and for the order.
-        weights: How often rows of a source are taken, by source.
-        buckets: How many ranges the shuffled order of each group is cut into.
-
     Returns:
         `source`, `context`, `reply` and its key `response` if the view has replies, `order` (the place in the shuffled
         order) and `bucket` (the group's number times `buckets`, plus the range that `order` falls into).

@@ -84,12 +84,6 @@ class ToReplyPairs:
 
     What is drawn for a row depends on the seed, the row and the rows that stand beside it in the batch, and on nothing
     else: a resumed run draws the same, another pass over the data draws anew.
-
-    Args:
-        reading: How the model reads them; its tokenizer knows the marks.
-        view: The window, and which kinds of wrong replies.
-        tasks: Which questions are asked.
-        rows: The whole view, for hard negatives.
     """
 
     def __init__(self, reading: Reading, *, view: Manipulations, tasks: Sequence[Task], rows: Any) -> None:

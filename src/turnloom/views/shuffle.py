@@ -53,11 +53,6 @@ def copies(keys: Keys, weights: npt.NDArray[np.float64], seed: int) -> tuple[npt
 
     A row of weight 2.3 is taken twice, and a third time with a chance of 0.3; copies of a row fall far apart.
 
-    Args:
-        keys: The hash of each row.
-        weights: How often each row is to be taken on average.
-        seed: Another one gives another order and another choice.
-
     Returns:
         The index of each row that is taken, as often as it is, and its place in the shuffled order.
     """
@@ -154,20 +149,7 @@ def write_shards(
     limit: int | None = None,
     on_bucket: Callable[[], None] = lambda: None,
 ) -> dict[str, int]:
-    """Sort the buckets of a group and write them as Parquet files.
-
-    Args:
-        buckets: The folder of ``bucket=NUMBER`` folders.
-        numbers: The group's buckets, in order.
-        out: The folder for the files.
-        columns: The columns to write.
-        one_per_text: Of rows with the same place in the order only one is kept.
-        limit: No more rows than this; the order is random, so they are a sample.
-        on_bucket: Called after each bucket.
-
-    Returns:
-        The number of rows of each source.
-    """
+    """Sort the buckets of a group and write them as Parquet files; how many rows of each source they hold."""
     out.mkdir(parents=True, exist_ok=True)
     shards, counts = _Shards(out), Counter[str]()
     for number in numbers:
