@@ -67,9 +67,13 @@ def read_times(path: Path, **options: Any) -> tuple[list[dt.datetime | None], Co
     return times, conversion, said
 
 
-def write_csv(folder: Path, times: list[str]) -> Path:
+LONG = "hello " * 20
+"""With it, 12,000 rows, more than are read at a time, go past the megabyte from which a format is recognised."""
+
+
+def write_csv(folder: Path, times: list[str], body: str = "hello") -> Path:
     """One dialogue a time."""
-    rows = "".join(f'd{number:06},"{time}",hello\n' for number, time in enumerate(times))
+    rows = "".join(f'd{number:06},"{time}",{body}\n' for number, time in enumerate(times))
     (folder / "log.csv").write_text("conv,time,body\n" + rows)
     return folder / "log.csv"
 
@@ -152,8 +156,8 @@ def test_the_whole_column_tells_day_from_month(tmp_path: Path, dates: list[str],
 
 def test_the_last_row_of_a_long_file_decides(tmp_path: Path) -> None:
     """Far behind the first megabyte, and behind what is read at a time."""
-    dates = [f"{1 + number % 12:02}/{1 + number // 12 % 12:02}/2024" for number in range(50_000)]
-    times, _, said = read_times(write_csv(tmp_path, [*dates, "13/12/2024"]))
+    dates = [f"{1 + number % 12:02}/{1 + number // 12 % 12:02}/2024" for number in range(12_000)]
+    times, _, said = read_times(write_csv(tmp_path, [*dates, "13/12/2024"], LONG))
     assert (tmp_path / "log.csv").stat().st_size > 2**20
     assert times[1] == dt.datetime(2024, 1, 2, tzinfo=dt.timezone.utc)
     assert "day first" in said[0]
@@ -169,7 +173,7 @@ def test_files_that_do_not_tell_go_by_those_that_do(tmp_path: Path) -> None:
 
 
 def test_dates_that_come_late_are_counted_as_assumed(tmp_path: Path) -> None:
-    times, conversion, _ = read_times(write_csv(tmp_path, ["2024-05-01"] * 60_000 + ["05/01/2024 10:00"]))
+    times, conversion, _ = read_times(write_csv(tmp_path, ["2024-05-01"] * 12_000 + ["05/01/2024 10:00"], LONG))
     assert times[-1] == TEN
     assert (conversion.files[0].assumed_dates, conversion.files[0].assumed_date) == (1, "05/01/2024")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 from pathlib import Path
 
@@ -10,11 +12,11 @@ import pytest
 from tests.replies.toy import many, write_table
 from tests.runtime.test_encoder import tiny_model
 from tests.service.toy import INTENTS
+from turnloom.cli.export import export
 from turnloom.errors import TurnloomError
 from turnloom.intents import IntentClassifier
 from turnloom.replies import ReplyIndex
 from turnloom.runtime import load_encoder
-from turnloom.runtime.export import export_model
 from turnloom.service.config import Batching
 from turnloom.service.metrics import Metrics
 from turnloom.service.models import PatientEncoder, QueuedEncoder
@@ -25,13 +27,15 @@ MESSAGES = ["my card is lost", "how can i help you", "yes please", "hello there"
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model, its exports, and intents and replies that it made."""
+    """A model, its exports with what the command said of them, and intents and replies that it made."""
     folder = tmp_path_factory.mktemp("stand-in")
     (folder / "words").mkdir()
     tiny_model.folder = folder / "words"  # type: ignore[attr-defined]
     tiny_model().save_pretrained(str(folder / "model"), create_model_card=False)
-    export_model(folder / "model", folder / "onnx")
-    export_model(folder / "model", folder / "int8", int8=True)
+    for name in ("onnx", "int8"):
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            export(folder / "model", out=folder / name, int8=name == "int8", texts=None, calibrate=None, measure=False)
+        (folder / f"{name}.txt").write_text(said.getvalue())
     texts = [text for texts in INTENTS.values() for text in texts]
     labels = [name for name, texts in INTENTS.items() for _ in texts]
     encoder = load_encoder(folder / "model")
@@ -92,13 +96,8 @@ def test_the_service_takes_an_export_for_its_model(world: Path) -> None:
 
 
 @pytest.mark.parametrize("int8", [False, True])
-def test_the_command_says_what_to_make_again(
-    int8: bool, world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from turnloom.cli.export import export
-
-    export(world / "model", out=tmp_path / "out", int8=int8, texts=None, calibrate=None, measure=False)
-    said = " ".join(capsys.readouterr().out.split())
+def test_the_command_says_what_to_make_again(int8: bool, world: Path) -> None:
+    said = " ".join((world / ("int8.txt" if int8 else "onnx.txt")).read_text().split())
     assert ("turnloom intents fit EXAMPLES --model" in said) == int8
     assert ("turnloom replies reembed INDEX --model" in said) == int8
     assert ("can be used with it" in said) != int8

@@ -109,7 +109,8 @@ def test_what_would_stop_a_start_is_found(
     assert is_one_line(code, error)
 
 
-@pytest.mark.parametrize("module", ["fastapi", "prometheus_client", "lancedb"])
+# Only what is imported last is found after everything else was loaded, which takes long.
+@pytest.mark.parametrize("module", ["fastapi", "prometheus_client", pytest.param("lancedb", marks=pytest.mark.slow)])
 def test_a_missing_extra_is_found(module: str, world: Path, tmp_path: Path) -> None:
     place, found = write_config(world, tmp_path / "service")
     (place / "config.yaml").write_text(yaml.safe_dump(found))
