@@ -18,6 +18,9 @@ class TurnloomError(Exception):
     """
 
     def __init__(self, problem: str, fix: str) -> None:
-        super().__init__(f"{problem}: {fix}")
+        super().__init__(problem, fix)  # As they are: an error from another process is made of them again.
         self.problem = problem
         self.fix = fix
+
+    def __str__(self) -> str:
+        return f"{self.problem}: {self.fix}"

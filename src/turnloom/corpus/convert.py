@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,9 +57,9 @@ class Reason:
 class NothingReadError(TurnloomError):
     """A conversion that read no dialogue at all; `reasons` are those of `common_reasons`."""
 
-    def __init__(self, problem: str, fix: str, reasons: list[Reason]) -> None:
+    def __init__(self, problem: str, fix: str, reasons: Sequence[Reason] = ()) -> None:
         super().__init__(problem, fix)
-        self.reasons = reasons
+        self.reasons = list(reasons)
 
 
 def common_reasons(rejected: Path | None, most: int = 3) -> list[Reason]:

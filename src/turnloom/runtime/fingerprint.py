@@ -10,7 +10,7 @@ from turnloom.files import LISTING
 
 __all__ = ["NOT_THE_MODEL", "folder_fingerprint", "weights_fingerprint"]
 
-NOT_THE_MODEL = ("training", "report.json", "measured", LISTING)
+NOT_THE_MODEL = ("training", "ray", "report.json", "measured", LISTING)
 """How it was made, what was measured, and which files it has: that does not change what it is."""
 
 

@@ -55,7 +55,8 @@ def claim(recipe: Recipe, tables: Sequence[Path], work: Path, *, resume: bool) -
             raise TurnloomError(f"{work / RECIPE} is another recipe", "resume with the one the run began with")
         if (work / INPUTS).exists():
             _compare(recipe, json.loads((work / INPUTS).read_text(encoding="utf-8")), inputs, work.parent)
-    refuse_other_files(work.parent, "a model", beside=NOT_THE_MODEL)
+    else:
+        refuse_other_files(work.parent, "a model", beside=NOT_THE_MODEL)
     work.mkdir(parents=True, exist_ok=True)
     write_whole(work / INPUTS, json.dumps(inputs, indent=1) + "\n")
     write_whole(work / RECIPE, settings)
