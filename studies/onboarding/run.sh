@@ -13,3 +13,4 @@ python -m studies.onboarding.accessibility
 python -m studies.onboarding.minutes
 python -m studies.onboarding.mutants
 python -m studies.onboarding.ci
+python -m tools.house
