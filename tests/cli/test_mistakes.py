@@ -15,7 +15,6 @@ from unittest import mock
 
 import pytest
 
-import turnloom
 from tests.training.toy import conversations, write_start, write_table
 from turnloom.cli.main import main
 
@@ -251,8 +250,7 @@ def _inside(folder: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def _without(package: str) -> Iterator[None]:
     """As if a package were not installed, also for the service, which an earlier test may have imported already."""
-    # The package's attributes too: an import in between leaves another module there than in `sys.modules`.
-    with mock.patch.dict(sys.modules, {package: None} if package else {}), mock.patch.dict(vars(turnloom)):
+    with mock.patch.dict(sys.modules, {package: None} if package else {}):
         for name in [name for name in sys.modules if package and name.startswith("turnloom.service")]:
             del sys.modules[name]
         yield
