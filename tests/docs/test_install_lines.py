@@ -30,5 +30,6 @@ def test_what_the_install_lines_install_goes_from_chats_to_a_service_configurati
     run(f"python {ROOT / 'examples' / 'shop.py'} chats.csv 60")
     said = run("turnloom quickstart chats.csv --minutes 0.02")
     assert "turnloom serve quickstart/service.yaml" in said
-    where = subprocess.check_output([tools / "python", "-c", "import turnloom; print(turnloom.__file__)"], text=True)
+    (tmp_path / "where.py").write_text("import turnloom; print(turnloom.__file__)")
+    where = run("python where.py")
     assert Path(where.strip()).is_relative_to(environment.place)
