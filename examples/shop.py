@@ -189,4 +189,7 @@ def write_chats(path: Path, count: int = 900, seed: int = 0) -> None:
 
 
 if __name__ == "__main__":
-    write_chats(Path(sys.argv[1]), *map(int, sys.argv[2:]))
+    if len(sys.argv) > 1:
+        write_chats(Path(sys.argv[1]), *map(int, sys.argv[2:]))
+    else:
+        print(__doc__)
