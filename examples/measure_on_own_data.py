@@ -9,7 +9,7 @@ from pathlib import Path
 
 from turnloom.benchmarks import CachedEncoder, run_tasks
 from turnloom.benchmarks.baselines import TfIdf
-from turnloom.benchmarks.own_data import intent_tasks, reply_tasks
+from turnloom.benchmarks.suites import intent_tasks, reply_tasks
 from turnloom.corpus import convert, find_logs
 from turnloom.runtime.encoder import ObjectEncoder
 

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from turnloom.corpus import convert, find_logs, read_table
-from turnloom.corpus.inspect.statistics import measure, warnings_of
+from turnloom.corpus.inspect import measure, warnings_of
 
 CHATS = """\
 conv,who,sent,body

@@ -11,7 +11,7 @@ from pathlib import Path
 from studies.lib.figures import record
 from turnloom.corpus import convert, read_table
 from turnloom.corpus.catalog import get_dataset, training_dialogues
-from turnloom.corpus.inspect.statistics import measure
+from turnloom.corpus.inspect import measure
 
 CORPUS = ["sgd", "multiwoz21", "taskmaster", "self_dialogue", "star", "ubuntu_irc"]
 

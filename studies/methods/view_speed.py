@@ -15,7 +15,7 @@ from typing import Any
 
 from studies.lib.figures import record
 from turnloom.corpus import read_table
-from turnloom.corpus.inspect.statistics import count_pairs
+from turnloom.corpus.inspect import count_pairs
 from turnloom.views import Consecutive, Windows, build_view, load_view, stream_view
 
 BATCH = 128

@@ -11,8 +11,7 @@ import pytest
 
 from tests.runtime.test_encoder import WORDS, tiny_model
 from turnloom.benchmarks import CachedEncoder
-from turnloom.benchmarks.mteb_tasks import mteb_similarity_task
-from turnloom.benchmarks.tasks.similarity import SentenceSimilarity
+from turnloom.benchmarks.tasks.similarity import SentenceSimilarity, mteb_similarity_task
 from turnloom.errors import TurnloomError
 from turnloom.runtime import load_encoder
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.benchmarks.known_answers import Oracle, score
 from turnloom.benchmarks.baselines import lexical_tasks
-from turnloom.benchmarks.own_data import intent_tasks, read_labelled_messages, reply_tasks
+from turnloom.benchmarks.suites import intent_tasks, read_labelled_messages, reply_tasks
 from turnloom.corpus import convert, find_logs
 from turnloom.errors import TurnloomError
 

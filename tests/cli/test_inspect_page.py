@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.browser import opened, overflow, serious_violations
 from tests.corpus.test_statistics import corpus, measured
-from turnloom.corpus.inspect.page import inspect_page
+from turnloom.corpus.inspect import inspect_page
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 from turnloom.corpus import convert, read_table
 from turnloom.corpus.catalog import DataSet, data_root, get_dataset, load_catalog, training_dialogues
 from turnloom.corpus.catalog.fetch import fetch_plan
-from turnloom.corpus.splits import bucket
+from turnloom.corpus.table import bucket
 from turnloom.errors import TurnloomError
 
 

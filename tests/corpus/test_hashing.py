@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.corpus.formats import sample
 from tests.corpus.test_round_trip import dialogues
 from turnloom.corpus.engine import daft
-from turnloom.corpus.hashing import content_hash, dialogue_hashes, with_row_keys
 from turnloom.corpus.schema import Dialogue, Turn, dialogues_to_arrow
+from turnloom.corpus.turn_arrays import content_hash, dialogue_hashes, with_row_keys
 
 
 def hash_of(table: Any) -> str:

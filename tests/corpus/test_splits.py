@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.training.toy import conversations, write_table
 from turnloom.corpus import read_manifest, read_table
-from turnloom.corpus.splits import split_table
+from turnloom.corpus.table import split_table
 
 
 def ids(folder: Path) -> set[str]:

@@ -8,8 +8,7 @@ import random
 import pytest
 
 from turnloom.corpus.engine import daft
-from turnloom.corpus.inspect.page import inspect_page
-from turnloom.corpus.inspect.statistics import CorpusStatistics, measure, warnings_of
+from turnloom.corpus.inspect import CorpusStatistics, inspect_page, measure, warnings_of
 from turnloom.corpus.schema import Dialogue, Turn, dialogues_to_arrow
 
 

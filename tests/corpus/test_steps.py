@@ -11,13 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.corpus.test_round_trip import dialogues
-from turnloom.corpus.cleaning.frequencies import response_frequencies
-from turnloom.corpus.cleaning.normalise import fold_texts, normalise_texts, word_counts
-from turnloom.corpus.cleaning.steps import clean, merge_speakers
+from turnloom.corpus.cleaning.duplicates import response_frequencies
+from turnloom.corpus.cleaning.normalise import clean, fold_texts, merge_speakers, normalise_texts, word_counts
 from turnloom.corpus.engine import daft
-from turnloom.corpus.hashing import hash_strings
 from turnloom.corpus.schema import Dialogue, Slot, Turn, dialogues_from_arrow, dialogues_to_arrow
-from turnloom.corpus.turn_arrays import join_turns, split_turns
+from turnloom.corpus.turn_arrays import hash_strings, join_turns, split_turns
 
 
 def through(step: object, rows: list[Dialogue]) -> list[Dialogue]:

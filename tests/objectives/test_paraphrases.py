@@ -11,7 +11,7 @@ from torch.nn.functional import cosine_similarity
 from tests.objectives.toy import Features, batch, gradient, relative_error, toy_encoder
 from turnloom.errors import TurnloomError
 from turnloom.objectives import NTXent, Paraphrases
-from turnloom.objectives.frozen_base import pairwise_pull
+from turnloom.objectives.columns import pairwise_pull
 
 
 def moved(model: torch.nn.Module) -> None:

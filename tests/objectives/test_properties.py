@@ -10,7 +10,7 @@ import torch
 from tests.objectives.toy import COLUMNS, OBJECTIVES, Features, batch, frequencies, make, toy_encoder
 from turnloom.objectives import ContextReplyHeads, HardNegativeContrast, NTXent
 from turnloom.objectives.columns import text_keys
-from turnloom.objectives.heads import linear_head, mlp_head
+from turnloom.objectives.loss import linear_head, mlp_head
 
 ROWS = 8
 

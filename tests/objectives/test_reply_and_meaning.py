@@ -8,7 +8,7 @@ import torch
 from tests.objectives.toy import batch, toy_encoder
 from turnloom.errors import TurnloomError
 from turnloom.objectives import ContextReplyHeads, HardNegativeContrast, InverseFrequencyContrast, ReplyAndMeaning
-from turnloom.objectives.frozen_base import FrozenBase, pairwise_pull
+from turnloom.objectives.columns import FrozenBase, pairwise_pull
 
 FREQUENCIES = torch.tensor([1.0, 4.0, 1.0, 9.0, 2.0, 1.0], dtype=torch.float64)
 

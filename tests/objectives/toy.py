@@ -22,7 +22,7 @@ from turnloom.objectives import (
     Sum,
     TemplatePair,
 )
-from turnloom.objectives.frozen_base import FrozenBase
+from turnloom.objectives.columns import FrozenBase
 from turnloom.objectives.masked_language import IGNORED, TARGETS
 
 WORDS, WIDTH, LENGTH = 40, 8, 6

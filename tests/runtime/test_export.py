@@ -37,7 +37,7 @@ def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny encoder with kept heads."""
 
     from turnloom.objectives import ContextReplyHeads
-    from turnloom.training.router import keep_heads
+    from turnloom.training.losses import keep_heads
 
     folder = tmp_path_factory.mktemp("encoders")
     (folder / "tiny").mkdir()

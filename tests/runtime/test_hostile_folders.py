@@ -71,7 +71,7 @@ def write_bases(folder: Path) -> Path:
     from tests.objectives.cross_encoders import tiny_cross_encoder
     from turnloom.objectives import ContextReplyHeads
     from turnloom.runtime.export import export_model
-    from turnloom.training.router import keep_heads
+    from turnloom.training.losses import keep_heads
 
     (folder / "plain").mkdir(parents=True)
     tiny_model.folder = folder / "plain"  # type: ignore[attr-defined]

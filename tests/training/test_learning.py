@@ -12,7 +12,7 @@ import pytest
 
 from tests.training.toy import conversations, write_start, write_table
 from turnloom.benchmarks import CachedEncoder
-from turnloom.benchmarks.own_data import reply_tasks
+from turnloom.benchmarks.suites import reply_tasks
 from turnloom.runtime import load_encoder
 from turnloom.training import load_recipe, train
 

@@ -29,7 +29,7 @@ import psutil
 import ray
 
 from turnloom.training import load_recipe
-from turnloom.training.distributed import train_on_ray
+from turnloom.training.run import train_on_ray
 
 table, start, out = map(Path, sys.argv[1:4])
 ray.init(num_cpus=2, _node_ip_address="127.0.0.1", include_dashboard=False, log_to_driver=False)

@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pyarrow as pa
 
-from turnloom.corpus.hashing import dialogue_hashes
 from turnloom.corpus.schema import Dialogue
+from turnloom.corpus.turn_arrays import dialogue_hashes
 from turnloom.views import Consecutive, ContextResponse, Dropout, Manipulations, Matching, Packed, Windows
 from turnloom.views.shuffle import seeded
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turnloom.corpus.catalog import get_dataset
-from turnloom.corpus.splits import falls_into
+from turnloom.corpus.table import falls_into
 
 __all__ = [
     "Labelled",

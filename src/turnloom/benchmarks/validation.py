@@ -11,7 +11,7 @@ from typing import Any
 
 from turnloom.benchmarks.cache import CachedEncoder
 from turnloom.benchmarks.data import Pool, labelled, turns_of
-from turnloom.benchmarks.own_data import dialogues_of_table, reply_tasks
+from turnloom.benchmarks.suites import dialogues_of_table, reply_tasks
 from turnloom.benchmarks.task import Task
 from turnloom.benchmarks.tasks.intent_prototypes import IntentPrototypes
 from turnloom.benchmarks.tasks.reranking import Candidates, dialogue_turns, form_scores, reranking_examples

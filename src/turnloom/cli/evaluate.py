@@ -31,7 +31,7 @@ def _load(model: str, bf16: bool) -> Any:
 def _wanted(suite: str | None, tasks: str | None, intents: Path | None, responses: Path | None) -> list[Task]:
     """The named tasks or the suite, and those on own data; `quick` if nothing is asked for."""
     from turnloom.benchmarks import suite_tasks, tasks_named
-    from turnloom.benchmarks.own_data import intent_tasks, reply_tasks
+    from turnloom.benchmarks.suites import intent_tasks, reply_tasks
 
     own = [*(intent_tasks(intents) if intents else []), *(reply_tasks(responses) if responses else [])]
     if tasks:

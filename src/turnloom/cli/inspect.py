@@ -13,7 +13,7 @@ from turnloom.cli.console import console, split_names, write_text
 from turnloom.cli.convert import convert_logs, find_inputs, table_among, warn_if_most_rejected
 
 if TYPE_CHECKING:
-    from turnloom.corpus.inspect.statistics import CorpusStatistics
+    from turnloom.corpus.inspect import CorpusStatistics
 
 __all__ = ["inspect"]
 
@@ -48,8 +48,7 @@ def inspect(
     turnloom inspect chats.csv
     """
     from turnloom.corpus.cleaning.hold_out import hold_out_names, load_hold_out
-    from turnloom.corpus.inspect.page import inspect_page
-    from turnloom.corpus.inspect.statistics import measure
+    from turnloom.corpus.inspect import inspect_page, measure
 
     held = hold_out_names(split_names(hold_out))
     with tempfile.TemporaryDirectory() as temporary, console.status("measuring …"):
@@ -70,8 +69,7 @@ def _print(found: CorpusStatistics) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from turnloom.corpus.inspect.page import headline
-    from turnloom.corpus.inspect.statistics import warnings_of
+    from turnloom.corpus.inspect import headline, warnings_of
 
     for name, value in headline(found).items():
         console.print(f"{name:>20}  [bold]{value}[/]")

@@ -129,7 +129,7 @@ def _summary(manifest: Manifest, out: Path) -> None:
     from rich.table import Table
 
     from turnloom.corpus import read_table
-    from turnloom.corpus.inspect.statistics import count_pairs
+    from turnloom.corpus.inspect import count_pairs
 
     steps = Table(title="step by step", title_justify="left", box=SIMPLE_HEAD)
     steps.add_column("after")

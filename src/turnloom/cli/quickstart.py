@@ -130,8 +130,7 @@ def _read(files: list[LogFile], out: Path) -> None:
 
 def _prepare(out: Path) -> None:
     from turnloom.corpus.prepare import prepare
-    from turnloom.corpus.splits import split_table
-    from turnloom.corpus.table import read_manifest
+    from turnloom.corpus.table import read_manifest, split_table
 
     why = "Copies are dropped, personal data becomes placeholders, and a fifth is kept apart to measure on."
     _say(2, "Cleaning them", why)
@@ -152,7 +151,7 @@ def _prepare(out: Path) -> None:
 
 def _train(out: Path, base: Path, recipe: str, minutes: float) -> None:
     from turnloom.corpus import read_table
-    from turnloom.corpus.inspect.statistics import count_pairs
+    from turnloom.corpus.inspect import count_pairs
     from turnloom.training import load_recipe, train
     from turnloom.training.folder import WORK
 

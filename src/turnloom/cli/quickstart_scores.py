@@ -46,7 +46,7 @@ def choose_model(out: Path, base: Path) -> Path:
 
 def _measure(out: Path, base: Path, trained: Path) -> tuple[RunResult, RunResult]:
     from turnloom.benchmarks import CachedEncoder, run_tasks
-    from turnloom.benchmarks.own_data import reply_tasks
+    from turnloom.benchmarks.suites import reply_tasks
     from turnloom.runtime import load_encoder
 
     tasks = reply_tasks(out / "held-out")

@@ -22,13 +22,12 @@ from turnloom.corpus.cleaning.duplicates import (
     without_keys,
 )
 from turnloom.corpus.cleaning.hold_out import HoldOut, cut_dialogues, load_hold_out, overlap_counts
-from turnloom.corpus.cleaning.steps import clean, count_merged_turns, merge_speakers, with_text_keys
+from turnloom.corpus.cleaning.normalise import clean, count_merged_turns, merge_speakers, with_text_keys
 from turnloom.corpus.engine import daft, frugally
-from turnloom.corpus.hashing import with_row_keys
 from turnloom.corpus.privacy import personal_counts, scrubbed
 from turnloom.corpus.schema import ARROW_SCHEMA, SCHEMA_VERSION
 from turnloom.corpus.table import MANIFEST, WORK, Manifest, TableWriter, Workspace, read_manifest, read_table
-from turnloom.corpus.turn_arrays import map_turns
+from turnloom.corpus.turn_arrays import map_turns, with_row_keys
 
 __all__ = ["PrepareOptions", "prepare"]
 

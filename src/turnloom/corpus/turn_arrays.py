@@ -1,4 +1,8 @@
-"""Columns of turns as flat Arrow arrays: what the vectorised steps take apart and put together again."""
+"""Columns of turns as flat Arrow arrays, which vectorised steps take apart and put together again, and their hashes.
+
+Daft hashes strings fast, but its hash of a nested column ignores what the structs hold (seen in 0.7.26: two different
+lists of turns hash alike). So the leaves are hashed by Daft and folded into turns and dialogues here.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +15,24 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from turnloom.corpus.engine import with_columns
+from turnloom.corpus.engine import daft, with_columns
 from turnloom.corpus.schema import ARROW_SCHEMA
 
 __all__ = [
     "TURNS_TYPE",
     "beginnings",
+    "content_hash",
+    "dialogue_hashes",
+    "hash_strings",
     "join_turns",
     "keep_turns",
     "list_parts",
     "map_turns",
+    "mix",
     "split_turns",
     "sums",
     "with_field",
+    "with_row_keys",
     "with_texts",
 ]
 
@@ -115,3 +124,107 @@ def sums(values: npt.NDArray[Any], offsets: Offsets) -> npt.NDArray[np.int64]:
     """The sum of a value per turn, for each dialogue."""
     running = np.concatenate([[0], np.cumsum(values)]).astype(np.int64)
     return running[offsets[1:]] - running[offsets[:-1]]
+
+
+Hashes = npt.NDArray[np.uint64]
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_SECOND = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND_SUM = np.uint64(0xD6E8FEB86659FD93)
+
+
+def mix(values: Hashes) -> Hashes:
+    """A bijection that spreads every bit over the word (splitmix64's finaliser), so that sums do not cancel."""
+    values = (values ^ (values >> np.uint64(30))) * _SECOND
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: Hashes = values ^ (values >> np.uint64(31))
+    return mixed
+
+
+def hash_strings(array: pa.Array) -> Hashes:
+    """A 64-bit hash of each string."""
+    hashes = daft().Series.from_arrow(array.cast(pa.large_string())).hash().to_arrow()
+    return np.asarray(hashes.to_numpy(zero_copy_only=False), dtype=np.uint64)
+
+
+def _fold(values: Hashes, offsets: npt.NDArray[np.int64]) -> Hashes:
+    """One hash per list, that depends on the order and the number of its values."""
+    lengths = np.diff(offsets)
+    position = np.arange(len(values), dtype=np.int64) - np.repeat(offsets[:-1], lengths)
+    placed = mix(values + _MULTIPLIER * (position.astype(np.uint64) + np.uint64(1)))
+    running = np.concatenate([np.zeros(1, np.uint64), np.cumsum(placed, dtype=np.uint64)])
+    return mix(running[offsets[1:]] - running[offsets[:-1]] + lengths.astype(np.uint64))
+
+
+def _combined(columns: list[pa.Array], length: int) -> Hashes:
+    """One hash per row over several columns; a missing value adds nothing, so empty optional columns cost nothing."""
+    total = np.zeros(length, np.uint64)
+    for number, column in enumerate(columns, 1):
+        if column.null_count == length:
+            continue
+        own = mix(_hash(column) + np.uint64(int(_MULTIPLIER) * number % 2**64))
+        if column.null_count:
+            own[column.is_null().to_numpy(zero_copy_only=False)] = 0
+        total += own
+    return mix(total)
+
+
+def _hash(array: pa.Array) -> Hashes:
+    """A hash of each value; what it is for a missing one does not matter."""
+    arrow_type = array.type
+    if pa.types.is_struct(arrow_type):
+        return _combined([array.field(index) for index in range(arrow_type.num_fields)], len(array))
+    if pa.types.is_list(arrow_type) or pa.types.is_large_list(arrow_type):
+        offsets, values = list_parts(array)
+        return _fold(_hash(values), offsets)
+    if pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type):
+        return hash_strings(array)
+    numbers = array.view(pa.int64()) if pa.types.is_timestamp(arrow_type) else array.cast(pa.int64())
+    return mix(numbers.fill_null(0).to_numpy(zero_copy_only=False).astype(np.uint64))
+
+
+def dialogue_hashes(columns: list[pa.Array]) -> Hashes:
+    """One hash per row over the given columns, nested ones included.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> one, two, three = dialogue_hashes([pa.array([["a", "b"], ["b", "a"], ["a", "b"]])])
+        >>> bool(one == three), bool(one == two)
+        (True, False)
+    """
+    return _combined(columns, len(columns[0]))
+
+
+def with_row_keys(table: Any, *others: str) -> Any:
+    """A dialogue table with `row_key`, a hash of the whole row, and `turn_count`.
+
+    The key comes from the content alone, so every run and every runner keeps the same one of several copies.
+
+    Args:
+        table: A Daft DataFrame with the schema of the dialogue table.
+        others: Names of further columns to keep.
+    """
+    names = ARROW_SCHEMA.names
+
+    def keys(*columns: pa.Array) -> list[pa.Array]:
+        lengths = columns[names.index("turns")].value_lengths()
+        return [pa.array(dialogue_hashes(list(columns))), lengths.cast(pa.int32())]
+
+    fields = {"row_key": pa.uint64(), "turn_count": pa.int32()}
+    return with_columns(table.select(*names, *others), fields, keys, *names)
+
+
+def content_hash(keyed: Any) -> str:
+    """A hash of a table's rows that does not depend on their order or on how they are spread over files.
+
+    Args:
+        keyed: A Daft DataFrame with the `row_key` of each row.
+    """
+    col = daft().col
+
+    def mixed(row_key: pa.Array) -> list[pa.Array]:
+        # Two sums of differently mixed hashes: 128 bits, and equal rows count as often as they occur.
+        return [pa.array(mix(row_key.to_numpy(zero_copy_only=False) ^ _SECOND_SUM))]
+
+    hashes = with_columns(keyed.select("row_key"), {"mixed": pa.uint64()}, mixed, "row_key")
+    total = hashes.agg(col("row_key").sum(), col("mixed").sum(), col("row_key").count().alias("n")).to_pylist()[0]
+    return f"{total['row_key'] or 0:016x}{total['mixed'] or 0:016x}-{total['n']}"

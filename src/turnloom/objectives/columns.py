@@ -1,4 +1,4 @@
-"""Columns of a batch: keys for equal texts, and their vectors in mini-batches.
+"""Columns of a batch: keys for equal texts, their vectors in mini-batches, and those of the model before training.
 
 Large batches fit into little memory: the activations of mini-batches are made again when the backward pass needs them.
 This gives the gradient of gradient caching (Gao et al., 2021, https://arxiv.org/abs/2101.06983), to the last bit of
@@ -8,6 +8,7 @@ accumulation, gradient scaling and data-parallel training need nothing special.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -17,8 +18,9 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.utils.checkpoint import checkpoint
 
 from turnloom.errors import TurnloomError
+from turnloom.objectives.gathering import gather_rows, world_size
 
-__all__ = ["Features", "bare_model", "in_mini_batches", "sentence_vectors", "text_keys"]
+__all__ = ["Features", "FrozenBase", "bare_model", "in_mini_batches", "pairwise_pull", "sentence_vectors", "text_keys"]
 
 Features = dict[str, Any]
 """One column of a batch as a trainer passes it: `input_ids`, `attention_mask` and what else the model reads."""
@@ -126,3 +128,37 @@ def text_keys(features: Features) -> Tensor:
     place = present.cumsum(1)
     tokens = _mixed(_mixed(features["input_ids"].long() * _TOKEN + place))
     return (tokens * present).sum(1)
+
+
+class FrozenBase:
+    """The encoder as it was when the loss was made; no module, so that it is neither trained nor saved.
+
+    Args:
+        model: The SentenceTransformer that is going to be trained.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._model: Any = copy.deepcopy(bare_model(model)).eval().requires_grad_(False)
+
+    @torch.no_grad()
+    def vectors(self, features: Features) -> Tensor:
+        """Its vectors of a column of texts."""
+        model = self._model.to(features["input_ids"].device)
+        return sentence_vectors(model, features, None)
+
+
+def _cosines(vectors: Tensor) -> Tensor:
+    """Between the texts of this process and those of all."""
+    unit = nn.functional.normalize(vectors.to(torch.promote_types(vectors.dtype, torch.float32)), dim=1)
+    return unit @ gather_rows(unit).T
+
+
+def pairwise_pull(vectors: Tensor, teacher: Tensor) -> Tensor:
+    """How far the cosines between texts have moved from those of a teacher: the mean square over pairs of texts.
+
+    With more than one process, of the texts of all: the mean over processes is that of the whole batch.
+    """
+    with torch.autocast(vectors.device.type, enabled=False):
+        moved = (_cosines(vectors) - _cosines(teacher)).square()
+    count = moved.shape[1]
+    return moved.sum() * world_size() / max(count * (count - 1), 1)  # A text has not moved from itself.

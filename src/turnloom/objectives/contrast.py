@@ -12,8 +12,7 @@ from torch.func import functional_call
 from turnloom.errors import TurnloomError
 from turnloom.objectives.columns import Features, in_mini_batches, text_keys
 from turnloom.objectives.gathering import SharedHead, gather_rows, own_offset, total, world_size
-from turnloom.objectives.heads import AnyHead, ContextReplyHeads, build_head
-from turnloom.objectives.loss import Loss, Mask, Temperature, check_choice
+from turnloom.objectives.loss import AnyHead, ContextReplyHeads, Loss, Mask, Temperature, build_head, check_choice
 from turnloom.objectives.row_terms import Anchors, Weighting, weighted_sum
 
 __all__ = ["Contrast", "Form", "Similarity"]

@@ -8,8 +8,7 @@ from torch import Tensor
 
 from turnloom.errors import TurnloomError
 from turnloom.objectives.contrast import Contrast
-from turnloom.objectives.heads import AnyHead
-from turnloom.objectives.loss import Mask, Temperature
+from turnloom.objectives.loss import AnyHead, Mask, Temperature
 
 __all__ = ["InverseFrequencyContrast"]
 

@@ -1,16 +1,32 @@
-"""What every loss has, and the types of options that several have."""
+"""What every loss has, the types of options that several have, heads, and a sum of losses."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import torch
-from pydantic import Field
+from pydantic import Field, GetPydanticSchema
 from torch import Tensor, nn
 
 from turnloom.errors import TurnloomError
+from turnloom.objectives.columns import Features
 
-__all__ = ["Loss", "Mask", "Temperature", "Weight", "check_choice", "like_model"]
+__all__ = [
+    "AnyHead",
+    "ContextReplyHeads",
+    "Head",
+    "Loss",
+    "Mask",
+    "Sum",
+    "Temperature",
+    "Weight",
+    "build_head",
+    "check_choice",
+    "like_model",
+    "linear_head",
+    "mlp_head",
+]
 
 Mask = Literal["text", "none"]
 Temperature = Annotated[float, Field(gt=0)]
@@ -52,3 +68,115 @@ def like_model(layer: nn.Module, model: Any) -> nn.Module:
     """A layer on the model's device and in its precision."""
     like: Tensor = next(model.parameters(), torch.zeros(()))
     return layer.to(device=like.device, dtype=like.dtype)
+
+
+Head = Literal["mlp", "linear", "context-reply", "none"]
+AnyHead = Annotated[nn.Module | Head | None, GetPydanticSchema(lambda _, handler: handler(Head))]
+"""In Python a module too; a recipe can only name one."""
+
+
+def mlp_head(width: int, out: int = 128) -> nn.Module:
+    """DSE's contrastive head (Appendix A.1): two layers with a ReLU between them, without biases."""
+    return nn.Sequential(nn.Linear(width, width, bias=False), nn.ReLU(), nn.Linear(width, out, bias=False))
+
+
+def linear_head(width: int) -> nn.Module:
+    """WMDC's head (Appendix D): one layer that keeps the width."""
+    return nn.Linear(width, width)
+
+
+def _identity_mlp(width: int) -> nn.Module:
+    """Two layers that give back what they get, with room to learn: x = relu(x) - relu(-x).
+
+    Two thirds of the hidden units carry the input, one third begins at random and unused. Unlike a residual network,
+    it is made of plain layers, which every installation of sentence-transformers can load.
+    """
+    inner, outer = nn.Linear(width, 3 * width), nn.Linear(3 * width, width)
+    with torch.no_grad():
+        one = torch.eye(width)
+        inner.weight[: 2 * width] = torch.cat([one, -one])
+        inner.bias.zero_()
+        outer.weight.zero_()
+        outer.weight[:, : 2 * width] = torch.cat([one, -one], dim=1)
+        outer.bias.zero_()
+    return nn.Sequential(inner, nn.ReLU(), outer)
+
+
+class ContextReplyHeads(nn.Module):
+    """One head for contexts, another for replies; both begin as the identity, and both are meant to be kept.
+
+    What fits as a reply is not what means the same: with its own head for each side, a shared encoder need not
+    choose. After training, `context` belongs to `encode_query` and `reply` to `encode_document`.
+
+    Args:
+        width: Of the encoder's vectors, and of what the heads give.
+
+    Attributes:
+        context: The head of the first column.
+        reply: The head of all other columns.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.context: nn.Module = _identity_mlp(width)
+        self.reply: nn.Module = _identity_mlp(width)
+
+    def forward(self, vectors: Tensor, column: int) -> Tensor:
+        """Apply the head of a column: 0 holds the contexts, the others hold replies."""
+        return (self.context if column == 0 else self.reply)(vectors)  # type: ignore[no-any-return]
+
+
+def build_head(head: AnyHead, model: Any) -> nn.Module | None:
+    """The head of this name, fitting a model; a module is taken as it is."""
+    if head is None or head == "none" or isinstance(head, nn.Module):
+        return head if isinstance(head, nn.Module) else None
+    makers: dict[str, Any] = {"mlp": mlp_head, "linear": linear_head, "context-reply": ContextReplyHeads}
+    if head not in makers:
+        raise TurnloomError(f"there is no head {head!r}", f"choose one of {', '.join([*makers, 'none'])}")
+    return like_model(makers[head](model.get_embedding_dimension()), model)
+
+
+class Sum(Loss):
+    """The weighted sum of losses on the same columns.
+
+    Formula:
+        `sum_k weight_k loss_k`
+
+    Inputs:
+        What each of the losses takes.
+
+    When to use:
+        For TOD-BERT, `Sum((ResponseContrast(model), 1.0), (MaskedLanguage(model, columns=(0,)), 1.0))`, or to keep a
+        language model's knowledge while contrasting.
+
+    Args:
+        parts: Pairs of a loss and its weight; all losses train the same model.
+    """
+
+    def __init__(self, *parts: tuple[nn.Module, float]) -> None:
+        super().__init__()
+        if not parts:
+            raise TurnloomError("a sum of no losses", "give pairs of a loss and a weight")
+        self.losses: Any = nn.ModuleList([loss for loss, _ in parts])
+        self.weights = [float(weight) for _, weight in parts]
+        # A trainer looks here to put its wrapped model in, and then into all parts.
+        self.model = parts[0][0].model
+        if any(loss.model is not self.model for loss in self.losses):
+            raise TurnloomError("a sum of losses for different models", "make all of them with the same model")
+
+    def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
+        """The sum for a batch, as a trainer calls it."""
+        columns = list(sentence_features)
+        # Models write their outputs into what they are given, so each loss gets its own.
+        values = [loss([dict(column) for column in columns], labels) for loss in self.losses]
+        return torch.stack([weight * value for weight, value in zip(self.weights, values, strict=True)]).sum()
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """The settings of all parts, for the model card."""
+        parts = zip(self.losses, self.weights, strict=True)
+        return {type(loss).__name__: {"weight": weight, **loss.get_config_dict()} for loss, weight in parts}
+
+    @property
+    def citation(self) -> str:
+        """The papers of all parts as BibTeX, for the model card."""
+        return "".join(loss.citation for loss in self.losses)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from turnloom.objectives.contrast import Contrast, Form
-from turnloom.objectives.heads import AnyHead
-from turnloom.objectives.loss import Mask, Temperature
+from turnloom.objectives.loss import AnyHead, Mask, Temperature
 
 __all__ = ["NTXent"]
 

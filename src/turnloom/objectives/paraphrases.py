@@ -10,9 +10,8 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from turnloom.errors import TurnloomError
-from turnloom.objectives.columns import Features, text_keys
+from turnloom.objectives.columns import Features, FrozenBase, pairwise_pull, text_keys
 from turnloom.objectives.contrast import Contrast
-from turnloom.objectives.frozen_base import FrozenBase, pairwise_pull
 from turnloom.objectives.loss import Mask, Temperature, Weight
 
 __all__ = ["Paraphrases"]

@@ -10,12 +10,10 @@ from pydantic import GetPydanticSchema
 from torch import Tensor, nn
 
 from turnloom.errors import TurnloomError
-from turnloom.objectives.columns import Features, sentence_vectors, text_keys
-from turnloom.objectives.frozen_base import FrozenBase, pairwise_pull
+from turnloom.objectives.columns import Features, FrozenBase, pairwise_pull, sentence_vectors, text_keys
 from turnloom.objectives.hard_negative import HardNegativeContrast
-from turnloom.objectives.heads import ContextReplyHeads
 from turnloom.objectives.inverse_frequency import InverseFrequencyContrast
-from turnloom.objectives.loss import Loss, Mask, Temperature, Weight
+from turnloom.objectives.loss import ContextReplyHeads, Loss, Mask, Temperature, Weight
 
 __all__ = ["ReplyAndMeaning", "scaled_gradient"]
 

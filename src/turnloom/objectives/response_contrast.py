@@ -8,9 +8,8 @@ from torch import Tensor, nn
 
 from turnloom.objectives.columns import Features
 from turnloom.objectives.contrast import Contrast, Similarity
-from turnloom.objectives.loss import Mask, Temperature, Weight, check_choice
+from turnloom.objectives.loss import Mask, Sum, Temperature, Weight, check_choice
 from turnloom.objectives.masked_language import MaskedLanguage
-from turnloom.objectives.sum import Sum
 
 __all__ = ["ResponseContrast", "ResponseContrastAndWords"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from turnloom.corpus.cleaning.frequencies import response_keys
+from turnloom.corpus.cleaning.duplicates import response_keys
 from turnloom.corpus.cleaning.normalise import normalise_texts
 
 __all__ = ["KeyRanges", "Keys", "key_check", "reply_keys"]

@@ -14,12 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from turnloom.corpus.cleaning.normalise import word_counts
 from turnloom.corpus.engine import batch_function, daft, frugally
-from turnloom.corpus.hashing import dialogue_hashes, mix
 from turnloom.corpus.table import read_table
+from turnloom.corpus.turn_arrays import dialogue_hashes, mix
 from turnloom.replies.keys import KeyRanges, reply_keys
 from turnloom.views.context_response import SYSTEM_SPEAKERS, ContextResponse
-from turnloom.views.dialogue_view import DIALOGUES_AT_A_TIME, turn_runs
-from turnloom.views.spans import Dialogues, Indices
+from turnloom.views.dialogue_view import DIALOGUES_AT_A_TIME, Dialogues, Indices, turn_runs
 
 __all__ = ["ReplyOptions", "occurrence_rows", "read_range", "stage_occurrences", "tables_of"]
 

@@ -18,8 +18,8 @@ from turnloom.runtime.context_format import ContextFormat, read_context_format
 from turnloom.runtime.encoder import SentenceTransformerEncoder, load_encoder
 from turnloom.runtime.installed import model_folder
 from turnloom.runtime.scorer import CrossEncoderScorer, is_cross_encoder, load_scorer
+from turnloom.training.losses import kept_heads, without_heads
 from turnloom.training.recipe import ModelOptions, Recipe
-from turnloom.training.router import kept_heads, without_heads
 from turnloom.views.utterance_tasks import END_OF_TURN, MARKS
 
 __all__ = ["add_tokens", "as_cross_encoder", "context_formats", "frozen_rows", "load_base_model"]

@@ -11,8 +11,7 @@ import pyarrow as pa
 from sentence_transformers.base.sampler import DefaultBatchSampler
 
 from turnloom.corpus.engine import batch_function, daft
-from turnloom.corpus.splits import bucket
-from turnloom.corpus.table import MANIFEST, TableWriter, read_manifest, read_table
+from turnloom.corpus.table import MANIFEST, TableWriter, bucket, read_manifest, read_table
 from turnloom.errors import TurnloomError
 from turnloom.objectives.gathering import first_process_first
 from turnloom.runtime.context_format import ContextFormat

@@ -14,11 +14,10 @@ from turnloom.corpus.table import read_manifest
 from turnloom.errors import TurnloomError
 from turnloom.files import write_whole
 from turnloom.training.clock import Progress, RunClock
-from turnloom.training.folder import WORK, claim, release, save_model
-from turnloom.training.model_card import write_card
+from turnloom.training.folder import WORK, claim, release, save_model, write_card
 from turnloom.training.recipe import Recipe
 
-__all__ = ["Progress", "TrainResult", "train"]
+__all__ = ["Progress", "TrainResult", "train", "train_on_ray"]
 
 Validate = Callable[[Any], dict[str, float]]
 
@@ -140,8 +139,7 @@ def train(
 
 def _finish(recipe: Recipe, model: Any, losses: dict[str, Any], reads: int, context: Any, result: TrainResult) -> None:
     """Write the model, its card and the curve; then the checkpoints can go."""
-    from turnloom.training.losses import trained_heads
-    from turnloom.training.router import keep_heads
+    from turnloom.training.losses import keep_heads, trained_heads
 
     if recipe.keep_heads:
         model = keep_heads(model, trained_heads(losses))
@@ -163,3 +161,59 @@ def _finish(recipe: Recipe, model: Any, losses: dict[str, Any], reads: int, cont
     for number in range(len(recipe.stages)):
         for checkpoint in (result.folder / WORK / f"stage-{number}").glob("checkpoint-*"):
             shutil.rmtree(checkpoint)
+
+
+def train_on_ray(
+    recipe: Recipe,
+    tables: list[Path],
+    out: Path,
+    *,
+    workers: int,
+    minutes: float | None = None,
+    failures: int = 3,
+) -> None:
+    """Train on the workers of a Ray cluster; a lost worker costs the steps since the last checkpoint.
+
+    The folder must be one that all nodes see. Ray restarts all workers when one is lost, and each then resumes from
+    the newest whole checkpoint in it: Turnloom's own, since Ray's record may lag behind what is on disk.
+
+    Args:
+        recipe: What to do.
+        tables: Folders of dialogue tables, seen by all nodes.
+        out: The model's folder, seen by all nodes.
+        workers: How many processes.
+        minutes: As for `train`.
+        failures: How many times workers may be lost.
+    """
+    try:
+        from ray.train import FailureConfig, RunConfig, ScalingConfig
+        from ray.train.torch import TorchTrainer
+    except ImportError as error:
+        raise TurnloomError("training on a cluster needs Ray", "pip install 'turnloom[cluster]'") from error
+    settings: dict[str, Any] = {
+        "recipe": recipe.model_dump(mode="json"),
+        "tables": [str(table) for table in tables],
+        "out": str(out),
+        "minutes": minutes,
+    }
+    TorchTrainer(
+        _ray_worker,
+        train_loop_config=settings,
+        scaling_config=ScalingConfig(num_workers=workers),
+        run_config=RunConfig(
+            name=out.name,
+            storage_path=str((out / "ray").resolve()),
+            failure_config=FailureConfig(max_failures=failures),
+        ),
+    ).fit()
+
+
+def _ray_worker(settings: dict[str, Any]) -> None:
+    out = Path(settings["out"])
+    train(
+        Recipe.model_validate(settings["recipe"]),
+        [Path(table) for table in settings["tables"]],
+        out,
+        minutes=settings["minutes"],
+        resume=(out / WORK / "recipe.yaml").exists(),
+    )

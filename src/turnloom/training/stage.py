@@ -19,10 +19,9 @@ from turnloom.objectives.gathering import is_first_process, of_first, world_size
 from turnloom.runtime.context_format import ContextFormat
 from turnloom.training.clock import Budget, Progress, RunClock, Window
 from turnloom.training.data import StageData
-from turnloom.training.losses import added_parameters, build_losses, context_reply_heads, trained_heads
+from turnloom.training.losses import added_parameters, build_losses, context_reply_heads, keep_heads, trained_heads
 from turnloom.training.recipe import Part, Recipe, Stage
 from turnloom.training.refit import refit_heads
-from turnloom.training.router import keep_heads
 from turnloom.training.trainer import (
     DialogueTrainer,
     Pace,

@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from turnloom.views.dialogue_view import DialogueView
-from turnloom.views.spans import Dialogues, Indices, Spans
+from turnloom.views.dialogue_view import Dialogues, DialogueView, Indices, Spans
 
 __all__ = ["Consecutive", "ContextSizes", "pairs"]
 

@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
 
-from turnloom.views.dialogue_view import DialogueView
-from turnloom.views.spans import Dialogues, Spans, drawn_turns
+from turnloom.views.dialogue_view import Dialogues, DialogueView, Spans, drawn_turns
 
 __all__ = ["SYSTEM_MARK", "SYSTEM_SPEAKERS", "USER_MARK", "ContextResponse"]
 

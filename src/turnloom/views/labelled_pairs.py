@@ -14,14 +14,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import Field
 
-from turnloom.corpus.cleaning.frequencies import repeated_responses, response_keys
+from turnloom.corpus.cleaning.duplicates import repeated_responses, response_keys
 from turnloom.corpus.engine import daft
-from turnloom.corpus.hashing import hash_strings
 from turnloom.corpus.readers.logfile import MAX_RECORD_BYTES, open_raw, stem, unpacked
+from turnloom.corpus.turn_arrays import hash_strings
 from turnloom.errors import TurnloomError
 from turnloom.views.shuffle import seeded
-from turnloom.views.view import View
-from turnloom.views.workspace import Workspace, with_frequencies
+from turnloom.views.view import View, Workspace, with_frequencies
 
 __all__ = ["LabelledPairs", "pair_rows"]
 

@@ -11,8 +11,7 @@ from pydantic import Field
 
 from turnloom.errors import TurnloomError
 from turnloom.runtime.bm25 import BM25
-from turnloom.views.dialogue_view import DialogueView
-from turnloom.views.spans import Dialogues, Spans, drawn_turns
+from turnloom.views.dialogue_view import Dialogues, DialogueView, Spans, drawn_turns
 from turnloom.views.utterance_tasks import MARKS, MarkedInput, Marker, Task, manipulate
 from turnloom.views.view import Reading, Rows
 

@@ -7,8 +7,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from turnloom.views.dialogue_view import DialogueView
-from turnloom.views.spans import Dialogues, Spans
+from turnloom.views.dialogue_view import Dialogues, DialogueView, Spans
 from turnloom.views.view import Reading, Rows
 
 __all__ = ["Matching"]

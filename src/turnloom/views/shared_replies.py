@@ -11,11 +11,10 @@ from pydantic import Field
 
 from turnloom.corpus.cleaning.normalise import fold_texts
 from turnloom.corpus.engine import batch_function, daft
-from turnloom.corpus.hashing import hash_strings
+from turnloom.corpus.turn_arrays import hash_strings
+from turnloom.views.dialogue_view import Dialogues
 from turnloom.views.shuffle import seeded
-from turnloom.views.spans import Dialogues
-from turnloom.views.view import View
-from turnloom.views.workspace import Workspace, exploded, grouped
+from turnloom.views.view import View, Workspace, exploded, grouped
 
 __all__ = ["SharedReplies"]
 

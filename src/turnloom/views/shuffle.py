@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from turnloom.corpus.hashing import mix
+from turnloom.corpus.turn_arrays import mix
 
 __all__ = ["Keys", "bucket_count", "buckets_of", "copies", "seeded", "write_shards"]
 

@@ -12,13 +12,11 @@ import pyarrow as pa
 from pydantic import Field
 
 from turnloom.corpus.engine import batch_function, daft
-from turnloom.corpus.hashing import hash_strings
 from turnloom.corpus.tagging import Tagged
-from turnloom.corpus.turn_arrays import split_turns
+from turnloom.corpus.turn_arrays import hash_strings, split_turns
 from turnloom.errors import TurnloomError
 from turnloom.views.templates import ONE_TOKEN, EntityBook, Statistics, Template, augment, slot_token, template_of
-from turnloom.views.view import View
-from turnloom.views.workspace import Workspace, exploded
+from turnloom.views.view import View, Workspace, exploded
 
 __all__ = ["TemplateRows", "Templates", "find_templates"]
 

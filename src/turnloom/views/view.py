@@ -2,19 +2,117 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict
 
-from turnloom.corpus.table import read_manifest
+from turnloom.corpus.engine import batch_function, daft
+from turnloom.corpus.table import read_manifest, read_table
+from turnloom.errors import TurnloomError
 from turnloom.runtime.context_format import ContextFormat
-from turnloom.views.workspace import Workspace
+from turnloom.views.shuffle import bucket_count, buckets_of, copies
 
-__all__ = ["Reading", "Rows", "View"]
+__all__ = ["Reading", "Rows", "View", "Workspace", "exploded", "grouped", "source_weights", "with_frequencies"]
+
+
+class Workspace:
+    """One view being built in a folder that is not yet a view.
+
+    Attributes:
+        inputs: Dialogue tables, or what else the view reads.
+        partial: A folder for files that are needed only now.
+        seed: For what is drawn, and for the order.
+        weights: How often rows of a source are taken, by source.
+        buckets: How many ranges the shuffled order of each group is cut into.
+        tokens: What the view's texts hold that no tokenizer knows.
+    """
+
+    def __init__(
+        self, inputs: Sequence[Path], partial: Path, seed: int, weights: dict[str, float], tokens: list[str]
+    ) -> None:
+        self.inputs, self.partial, self.seed, self.weights, self.tokens = inputs, partial, seed, weights, tokens
+        self.buckets = 1
+
+    def table(self) -> Any:
+        """All dialogue tables as one Daft DataFrame."""
+        table = read_table(self.inputs[0])
+        for path in self.inputs[1:]:
+            table = table.concat(read_table(path))
+        if self.weights:
+            self.check_sources([row["source"] for row in table.select("source").distinct().to_pylist()])
+        return table
+
+    def check_sources(self, known: Sequence[str]) -> None:
+        """Reject weights of sources that there are not."""
+        unknown = sorted(set(self.weights) - set(known))
+        if unknown:
+            raise TurnloomError(
+                f"there is no source {', '.join(unknown)} to weight", f"sources are {', '.join(sorted(known))}"
+            )
+
+    def choose_buckets(self, texts: int, groups: int = 1) -> None:
+        """As many as so many texts need."""
+        self.buckets = bucket_count(round(texts * max([1.0, *self.weights.values()])), groups)
+
+    def staged(self, rows: Any) -> Any:
+        """Rows whose number is not known before they are made, weighted and in their order; they have a `row_key`."""
+        folder = self.partial / "pairs"
+        rows.write_parquet(str(folder))
+        pairs = daft().read_parquet(f"{folder}/*.parquet")
+        self.choose_buckets(2 * pairs.count_rows())
+        return self.ordered(pairs)
+
+    def ordered(self, rows: Any) -> Any:
+        """Rows that exist already, weighted and with their `order` and `bucket` in place of their `row_key`."""
+        col, kinds = daft().col, daft().DataType
+        fields = {"order": kinds.uint64(), "bucket": kinds.int32()}
+
+        @batch_function(kinds.list(kinds.struct(fields)))
+        def drawn(keys: pa.Array, sources: pa.Array) -> pa.Array:
+            weights = source_weights(sources, self.weights)
+            taken, order = copies(keys.to_numpy(zero_copy_only=False), weights, self.seed)
+            columns = [pa.array(order), pa.array(buckets_of(order, self.buckets))]
+            return grouped(columns, fields, taken, len(keys))
+
+        listed = rows.with_column("draw", drawn(col("row_key"), col("source"))).exclude("row_key")
+        return exploded(listed, "draw", fields, [name for name in rows.column_names if name != "row_key"])
+
+
+def grouped(columns: list[pa.Array], names: Iterable[str], owners: npt.NDArray[np.int64], count: int) -> pa.Array:
+    """Rows as a list for each of `count` owners; they stand in the order of their owners."""
+    offsets = np.searchsorted(owners, np.arange(count + 1))
+    rows = pa.StructArray.from_arrays(columns, names=list(names))
+    return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), rows)
+
+
+def exploded(frame: Any, column: str, fields: Iterable[str], kept: Iterable[str] = ("source",)) -> Any:
+    """A row for each struct in a column of lists, its fields as columns beside those that are kept."""
+    col = daft().col
+    rows = frame.explode(column).where(col(column).not_null())
+    return rows.select(*map(col, kept), *[col(column).get(name).alias(name) for name in fields])
+
+
+def source_weights(sources: pa.Array, weights: dict[str, float]) -> npt.NDArray[np.float64]:
+    """The weight of each row's source; 1 where none is given."""
+    table = np.array([*weights.values(), 1.0])
+    place = pc.index_in(sources.cast(pa.large_string()), pa.array(list(weights), pa.large_string()))
+    return table[np.asarray(place.fill_null(-1), np.int64)]
+
+
+def with_frequencies(rows: Any, counted: Any) -> Any:
+    """Rows with how often their reply occurs; `counted` leaves out what occurs once."""
+    col, kinds = daft().col, daft().DataType
+    joined = rows.join(counted, on="response", how="left")
+    return joined.with_column("frequency", col("count").fill_null(1).cast(kinds.int64())).exclude("count")
+
 
 Rows = dict[str, list[Any]]
 """Some rows, by column."""

@@ -8,8 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from turnloom.views.consecutive import ContextSizes, pairs
-from turnloom.views.dialogue_view import DialogueView
-from turnloom.views.spans import Dialogues, Spans
+from turnloom.views.dialogue_view import Dialogues, DialogueView, Spans
 
 __all__ = ["Windows"]
 

@@ -1,4 +1,5 @@
-"""Which dialogues are copies of others: exactly, or nearly by MinHash and locality-sensitive hashing.
+"""Which dialogues are copies of others, exactly or nearly by MinHash and locality-sensitive hashing; and how often each
+response occurs.
 
 Only keys move between workers, never dialogues. Of several copies the one with the smallest row key stays, which
 depends on nothing but the content.
@@ -10,18 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from turnloom.corpus.cleaning.normalise import spaced_texts, word_counts
 from turnloom.corpus.engine import batch_function, daft, with_columns
-from turnloom.corpus.turn_arrays import split_turns, sums
+from turnloom.corpus.turn_arrays import beginnings, hash_strings, join_turns, keep_turns, split_turns, sums
 
 __all__ = [
     "NearOptions",
     "copies_in",
     "near_copies",
+    "repeated_responses",
+    "response_frequencies",
+    "response_keys",
     "shared_groups",
     "twins_in",
     "with_bands",
@@ -197,3 +202,38 @@ def _similarity(one: pa.Array, other: pa.Array) -> list[pa.Array]:
     )
     equal = (first == second).mean(axis=1) if len(first) else np.zeros(0)
     return [pa.array((equal - 1 / 256) / (1 - 1 / 256))]  # Of two different hashes, one in 256 ends alike.
+
+
+def response_keys(texts: pa.Array) -> npt.NDArray[np.uint64]:
+    """The 64-bit hash of each trimmed, lower-case text: what `response_frequencies` names a response by."""
+    return hash_strings(pc.utf8_lower(pc.utf8_trim_whitespace(texts)))
+
+
+def response_frequencies(table: Any, *, first_turns: bool = False) -> Any:
+    """A lazy Daft DataFrame (`response`, `count`) of the responses that occur more than once.
+
+    A response is a turn that follows another; it is named by its `response_keys`, so that the table stays small however
+    long texts are. What is not in it occurs once.
+
+    Args:
+        table: A Daft DataFrame with the schema of the dialogue table.
+        first_turns: Count the first turns of dialogues too.
+    """
+
+    def responses(turns: pa.Array) -> list[pa.Array]:
+        offsets, flat = split_turns(turns)
+        if not first_turns:
+            follows = np.ones(len(flat), bool)
+            follows[beginnings(offsets)] = False
+            offsets, flat = keep_turns(offsets, flat, follows)
+        return [join_turns(offsets, pa.array(response_keys(flat.field("text"))))]
+
+    hashed = with_columns(table.select("turns"), {"response": pa.list_(pa.uint64())}, responses, "turns")
+    keyed = hashed.select("response").explode("response")
+    return repeated_responses(keyed.where(daft().col("response").not_null()))
+
+
+def repeated_responses(keyed: Any) -> Any:
+    """The keys (`response`) that occur more than once, and how often (`count`)."""
+    col = daft().col
+    return keyed.groupby("response").agg(col("response").count().alias("count")).where(col("count") > 1)

@@ -21,9 +21,8 @@ import pyarrow as pa
 from turnloom.corpus.catalog import DataSet, get_dataset, load_catalog
 from turnloom.corpus.cleaning.normalise import fold_texts, word_counts
 from turnloom.corpus.engine import daft, with_columns
-from turnloom.corpus.hashing import hash_strings
-from turnloom.corpus.splits import falls_into
-from turnloom.corpus.turn_arrays import TURNS_TYPE, Offsets, beginnings, join_turns, split_turns, sums
+from turnloom.corpus.table import falls_into
+from turnloom.corpus.turn_arrays import TURNS_TYPE, Offsets, beginnings, hash_strings, join_turns, split_turns, sums
 from turnloom.errors import TurnloomError
 
 __all__ = [

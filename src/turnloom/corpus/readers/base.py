@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from turnloom.corpus.readers.encoding import UTF_8
 from turnloom.corpus.readers.json_records import Container, JsonRecord, find_container, json_records
-from turnloom.corpus.readers.logfile import ByteStream, Parsed, Rejection, shorten
+from turnloom.corpus.readers.logfile import UTF_8, ByteStream, Parsed, Rejection, shorten
 from turnloom.corpus.readers.times import TimeReader
 from turnloom.corpus.schema import BadDialogueError, Dialogue, check_dialogue
 

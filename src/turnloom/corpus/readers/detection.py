@@ -12,8 +12,16 @@ from pathlib import Path
 
 from turnloom.corpus.engine import daft
 from turnloom.corpus.readers import Head, ReadOptions, find_reader, reader_names
-from turnloom.corpus.readers.encoding import UTF_8, as_utf8, encoding_note, find_encoding
-from turnloom.corpus.readers.logfile import is_url, open_raw, stem, unpacked
+from turnloom.corpus.readers.logfile import (
+    UTF_8,
+    as_utf8,
+    encoding_note,
+    find_encoding,
+    is_url,
+    open_raw,
+    stem,
+    unpacked,
+)
 from turnloom.corpus.readers.rows import read_mapping
 from turnloom.corpus.readers.source import LogFile
 from turnloom.corpus.readers.times import DateSurvey, TimeReader

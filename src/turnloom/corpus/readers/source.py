@@ -19,11 +19,10 @@ import pyarrow as pa
 
 from turnloom.corpus.engine import daft
 from turnloom.corpus.readers import ReadOptions, find_reader
-from turnloom.corpus.readers.encoding import UTF_8, as_utf8
-from turnloom.corpus.readers.logfile import Parsed, Rejection, open_raw, unpacked
+from turnloom.corpus.readers.logfile import UTF_8, Parsed, Rejection, as_utf8, open_raw, unpacked
 from turnloom.corpus.readers.times import TimeReader
 from turnloom.corpus.schema import ARROW_SCHEMA, dialogues_to_arrow
-from turnloom.corpus.splits import falls_into
+from turnloom.corpus.table import falls_into
 
 if TYPE_CHECKING:
     from daft.io.pushdowns import Pushdowns
