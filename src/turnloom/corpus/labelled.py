@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
+from turnloom.corpus.readers.logfile import open_raw, unpacked
 from turnloom.errors import TurnloomError
 
 __all__ = ["OUT_OF_SCOPE", "LabelledMessage", "Row", "is_out_of_scope", "read_messages", "read_rows"]
@@ -75,7 +77,7 @@ def read_rows(source: str | Path | TextIO, format: str | None = None, *, require
     """Rows one after another, whatever they hold.
 
     Args:
-        source: A file, or an open stream.
+        source: A file, perhaps packed with gzip or zstd, or an open stream.
         format: As in `read_messages`.
         required: Columns that a CSV or TSV header must have.
 
@@ -90,9 +92,10 @@ def read_rows(source: str | Path | TextIO, format: str | None = None, *, require
     path = Path(source)
     if not path.is_file():
         raise TurnloomError(f"{path} is no file", "give a CSV, TSV, JSONL, JSON or text file with messages")
-    ending = path.suffix.lstrip(".").lower()
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        yield from _read(file, str(path), format or (ending if ending in FORMATS else None), required)
+    endings = [suffix.lstrip(".").lower() for suffix in reversed(path.suffixes)]
+    format = format or next((ending for ending in endings if ending in FORMATS), None)
+    with open_raw(str(path)) as raw, io.TextIOWrapper(unpacked(str(path), raw), "utf-8-sig", newline="") as file:
+        yield from _read(file, str(path), format, required)
 
 
 def _read(file: Iterable[str], name: str, format: str | None, required: Sequence[str]) -> Iterator[Row]:

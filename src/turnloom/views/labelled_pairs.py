@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,8 @@ from pydantic import Field
 
 from turnloom.corpus.cleaning.duplicates import repeated_responses, response_keys
 from turnloom.corpus.engine import daft
-from turnloom.corpus.readers.logfile import MAX_RECORD_BYTES, open_raw, stem, unpacked
+from turnloom.corpus.labelled import read_rows
+from turnloom.corpus.readers.logfile import open_raw, stem
 from turnloom.corpus.turn_arrays import hash_strings
 from turnloom.errors import TurnloomError
 from turnloom.views.shuffle import seeded
@@ -25,6 +26,7 @@ from turnloom.views.view import View, Workspace, with_frequencies
 __all__ = ["LabelledPairs", "pair_rows"]
 
 ROWS_AT_A_TIME = 50_000
+_FORMATS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl", "csv": "csv", "tsv": "tsv", "parquet": "parquet"}
 
 
 class LabelledPairs(View):
@@ -93,99 +95,63 @@ def _file_hash(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _format(path: Path) -> str:
-    endings = [ending.lower().lstrip(".") for ending in path.suffixes]
-    for ending in reversed(endings):
-        if ending in ("jsonl", "ndjson", "json", "csv", "tsv", "parquet"):
-            return ending
-    raise TurnloomError(
-        f"{path} is neither JSON Lines, CSV, TSV nor Parquet", "name files .jsonl, .csv, .tsv, .parquet"
-    )
-
-
-def _json_batches(stream: IO[bytes], columns: list[str]) -> Iterator[pa.RecordBatch]:
-    import pyarrow.json
-
-    schema = pa.schema([(name, pa.string()) for name in columns])
-    options = pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
-    block = pyarrow.json.ReadOptions(block_size=MAX_RECORD_BYTES)
-    missing = set(columns)
-    for batch in pyarrow.json.open_json(stream, read_options=block, parse_options=options):
-        missing -= {name for name in missing if batch.column(name).null_count < len(batch)}
-        yield batch
-    if missing:
-        raise pa.ArrowInvalid(f"no record has {', '.join(sorted(missing))}")
-
-
-def _delimited_batches(stream: IO[bytes], columns: list[str], delimiter: str) -> Iterator[pa.RecordBatch]:
-    import pyarrow.csv
-
-    kinds = dict.fromkeys(columns, pa.string())
-    yield from pyarrow.csv.open_csv(
-        stream,
-        read_options=pyarrow.csv.ReadOptions(block_size=MAX_RECORD_BYTES),
-        parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-        convert_options=pyarrow.csv.ConvertOptions(include_columns=columns, column_types=kinds),
-    )
-
-
-@contextmanager
-def _batches(path: Path, columns: list[str]) -> Iterator[Iterator[pa.RecordBatch]]:
-    """The file's record batches, whatever its format."""
-    kind = _format(path)
-    with open_raw(str(path)) as raw, unpacked(str(path), raw) as stream:
-        if kind == "parquet":
-            yield pq.ParquetFile(raw).iter_batches(ROWS_AT_A_TIME, columns=columns)
-        elif kind in ("csv", "tsv"):
-            yield _delimited_batches(stream, columns, "," if kind == "csv" else "\t")
-        else:
-            yield _json_batches(stream, columns)
-
-
-def _texts(batch: pa.RecordBatch, column: str, path: Path) -> pa.Array:
-    if column not in batch.schema.names:
-        raise TurnloomError(f"{path} has no column {column!r}", f"its columns are {', '.join(batch.schema.names)}")
-    return batch.column(column).cast(pa.large_string())
-
-
-def _kept(batch: pa.RecordBatch, view: LabelledPairs, path: Path) -> tuple[dict[str, pa.Array], pa.Array]:
-    """The columns of a view's rows, and where they stood in the batch."""
-    named = {"anchor": view.anchor, "reply": view.positive, **({"negative": view.negative} if view.negative else {})}
-    texts = {name: _texts(batch, column, path) for name, column in named.items()}
-    keep = np.ones(len(batch), bool)
-    for values in texts.values():
-        keep &= np.asarray(pc.greater(pc.utf8_length(pc.utf8_trim_whitespace(values)), 0).fill_null(False))
-    for column, wanted in view.where.items():
-        keep &= np.asarray(pc.equal(_texts(batch, column, path), wanted).fill_null(False))
-    places = np.flatnonzero(keep)
-    return {name: values.take(pa.array(places)) for name, values in texts.items()}, places
+def _rows(path: Path, columns: list[str]) -> Iterator[dict[str, Any]]:
+    """The named columns of each row."""
+    endings = [ending.lower().lstrip(".") for ending in reversed(path.suffixes)]
+    format = next((_FORMATS[ending] for ending in endings if ending in _FORMATS), None)
+    if format is None:
+        fix = "name files .jsonl, .csv, .tsv, .parquet"
+        raise TurnloomError(f"{path} is neither JSON Lines, CSV, TSV nor Parquet", fix)
+    if format != "parquet":
+        for row in read_rows(path, format):
+            # The header of a delimited file is read in lower case.
+            yield {name: row.values.get(name.lower() if row.delimited else name) for name in columns}
+        return
+    with open_raw(str(path)) as raw:
+        for batch in pq.ParquetFile(raw).iter_batches(ROWS_AT_A_TIME, columns=columns):
+            texts = {name: batch.column(name).cast(pa.large_string()) for name in batch.schema.names}
+            yield from ({**dict.fromkeys(columns), **row} for row in pa.table(texts).to_pylist())
 
 
 def pair_rows(path: Path, view: LabelledPairs) -> Iterator[pa.Table]:
-    """A file's rows as Arrow tables.
-
-    They have `source`, `context`, `reply`, perhaps `negative`, the reply's key `response`, and a `row_key`.
+    """A file's rows as Arrow tables: `source`, `context`, `reply`, perhaps `negative`, `response` and `row_key`.
 
     Raises:
         TurnloomError: If the file cannot be read or lacks a column.
     """
-    source, line = stem(str(path)), 0
+    rows, line, missing = _rows(path, view.file_columns), 0, set(view.file_columns)
     try:
-        with _batches(path, view.file_columns) as batches:
-            for batch in batches:
-                texts, places = _kept(batch, view, path)
-                anchors = texts.pop("anchor")
-                # The line tells equal rows apart, so that they do not stand side by side in the shuffled order.
-                keys = hash_strings(anchors) ^ seeded(hash_strings(texts["reply"]), 0, source, places + line)
-                line += len(batch)
-                columns = {
-                    "source": pa.array([source] * len(places), pa.large_string()),
-                    "context": pa.LargeListArray.from_arrays(pa.array(np.arange(len(places) + 1)), anchors),
-                    **texts,
-                    "response": pa.array(response_keys(texts["reply"])),
-                    "row_key": pa.array(keys),
-                }
-                yield pa.table(columns)
+        while piece := list(itertools.islice(rows, ROWS_AT_A_TIME)):
+            texts = {name: pa.array([row[name] for row in piece], pa.large_string()) for name in view.file_columns}
+            missing -= {name for name in missing if texts[name].null_count < len(piece)}
+            yield _pairs(view, texts, stem(str(path)), line)
+            line += len(piece)
+        if missing:
+            raise pa.ArrowInvalid(f"no row has {', '.join(sorted(missing))}")
     except (pa.ArrowException, OSError, EOFError) as error:
         reason = str(error).splitlines()[0]
         raise TurnloomError(f"{path} cannot be read ({reason})", "check the file and the view's columns") from error
+
+
+def _pairs(view: LabelledPairs, texts: dict[str, pa.Array], source: str, line: int) -> pa.Table:
+    """The view's rows out of some rows of a file, the first of which stands at a line."""
+    named = {"anchor": view.anchor, "reply": view.positive, **({"negative": view.negative} if view.negative else {})}
+    keep = np.ones(len(texts[view.anchor]), bool)
+    for name in named.values():
+        keep &= np.asarray(pc.greater(pc.utf8_length(pc.utf8_trim_whitespace(texts[name])), 0).fill_null(False))
+    for name, wanted in view.where.items():
+        keep &= np.asarray(pc.equal(texts[name], wanted).fill_null(False))
+    places = np.flatnonzero(keep)
+    columns = {column: texts[name].take(pa.array(places)) for column, name in named.items()}
+    anchors = columns.pop("anchor")
+    # The line tells equal rows apart, so that they do not stand side by side in the shuffled order.
+    keys = hash_strings(anchors) ^ seeded(hash_strings(columns["reply"]), 0, source, places + line)
+    return pa.table(
+        {
+            "source": pa.array([source] * len(places), pa.large_string()),
+            "context": pa.LargeListArray.from_arrays(pa.array(np.arange(len(places) + 1)), anchors),
+            **columns,
+            "response": pa.array(response_keys(columns["reply"])),
+            "row_key": pa.array(keys),
+        }
+    )
