@@ -24,6 +24,7 @@ __all__ = [
     "action_examples",
     "action_splits",
     "action_targets",
+    "f1_draw",
     "read_dstc2",
 ]
 
@@ -133,10 +134,10 @@ def _dstc2_call(folder: Path) -> list[ActionTurn]:
     return turns
 
 
-def _f1_percent(predicted: Targets, truth: Targets) -> Draw:
-    """Micro and macro F1 in percent; the macro one is the main score."""
+def f1_draw(predicted: Targets, truth: Targets, main_score: str) -> Draw:
+    """Micro and macro F1 in percent."""
     scores = {name: 100 * value for name, value in f1_scores(truth, predicted).items()}
-    credits = leave_out_credits(lambda keep: 100 * f1_scores(truth[keep], predicted[keep])["macro_f1"], len(truth))
+    credits = leave_out_credits(lambda keep: 100 * f1_scores(truth[keep], predicted[keep])[main_score], len(truth))
     return Draw(scores, credits)
 
 
@@ -183,4 +184,4 @@ class ActionPrediction(Task):
         data = {part: (examples.contexts, action_targets(examples.labels, names)) for part, examples in splits.items()}
         heads = self.space == "heads"
         outputs = probe_contexts(encoder, data, _validation_score, heads=heads, exclusive=False, draws=draws, seed=seed)
-        return [_f1_percent(rows > 0, data["test"][1]) for rows in outputs]
+        return [f1_draw(rows > 0, data["test"][1], "macro_f1") for rows in outputs]

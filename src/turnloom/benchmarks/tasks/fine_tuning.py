@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +24,9 @@ from turnloom.benchmarks.fine_tune import (
     rank_replies,
     trainable_copy,
 )
-from turnloom.benchmarks.metrics import best_column_credit, f1_scores
-from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo, leave_out_credits
-from turnloom.benchmarks.tasks.action_prediction import action_splits, action_targets
+from turnloom.benchmarks.metrics import best_column_credit
+from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo
+from turnloom.benchmarks.tasks.action_prediction import action_splits, action_targets, f1_draw
 from turnloom.benchmarks.tasks.response_selection import MAX_PAIRS, Selection, blocks, selection_draw, selection_pairs
 from turnloom.corpus.catalog import get_dataset
 from turnloom.errors import TurnloomError
@@ -41,62 +42,68 @@ SELECTION_PLAN = FineTuning(batch_size=100, max_length=128, patience=2)
 """The paper's numbers for BERT-base, except for patience and the rate of the layer on top, which it does not name."""
 
 
-def _fit_labels(
-    encoder: CachedEncoder,
-    examples: LabelledTexts,
-    label_sets: Sequence[Collection[str]],
-    classes: int,
-    shots: int,
-    plan: FineTuning,
-    seed: int,
-) -> LabelObjective:
-    """Fine-tune a copy of the encoder on a few examples of each label, stopped by as many others."""
-    texts, targets = examples
-    # A text that is trained on is not validated on.
-    distinct = np.sort(np.unique(np.array(texts, object), return_index=True)[1])
-    drawn = draw_few_shot([label_sets[place] for place in distinct], shots, seed)
-    train, validation = (([texts[place] for place in distinct[own]], targets[distinct[own]]) for own in drawn)
-    tuned = trainable_copy(encoder, plan)
-    objective = LabelObjective(tuned, train, validation, classes, plan)
-    fine_tune(tuned, objective, plan, seed)
-    return objective
-
-
 class _FewShot(Task):
-    """A task of draws that have nothing in common but their data."""
+    """A task of draws that have nothing in common but their data.
+
+    Args:
+        about: What the task's name calls it.
+        dataset: A public set.
+        shots: Examples of each label, or pairs.
+        plan: How the encoder is fine-tuned.
+        described: The rest of the task's `TaskInfo`.
+    """
+
+    def __init__(self, about: str, dataset: str, shots: int, plan: FineTuning, **described: Any) -> None:
+        self.shots, self.plan = shots, plan
+        self.info = TaskInfo(
+            name=f"finetune-{about}-{shots}shot-{dataset}",
+            dataset=dataset,
+            language=get_dataset(dataset).language,
+            draws=DRAWS,
+            thresholds_from="train",
+            **described,
+        )
 
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
-        """The scores of a copy of the encoder, fine-tuned anew for each draw of examples."""
+        """The scores of a copy of the encoder, fine-tuned again for each draw of examples."""
         return [self._draw(encoder, seed + draw) for draw in range(draws)]
 
     @abstractmethod
     def _draw(self, encoder: CachedEncoder, seed: int) -> Draw:
         """Draw, train, and only then test."""
 
+    def _fit_labels(
+        self,
+        encoder: CachedEncoder,
+        examples: LabelledTexts,
+        label_sets: Sequence[Collection[str]],
+        classes: int,
+        seed: int,
+    ) -> LabelObjective:
+        """Fine-tune a copy of the encoder on a few examples of each label, stopped by as many others."""
+        texts, targets = examples
+        # A text that is trained on is not validated on.
+        distinct = np.sort(np.unique(np.array(texts, object), return_index=True)[1])
+        drawn = draw_few_shot([label_sets[index] for index in distinct], self.shots, seed)
+        train, validation = (([texts[index] for index in distinct[own]], targets[distinct[own]]) for own in drawn)
+        tuned = trainable_copy(encoder, self.plan)
+        objective = LabelObjective(tuned, train, validation, classes, self.plan)
+        fine_tune(tuned, objective, self.plan, seed)
+        return objective
+
 
 class IntentFineTuning(_FewShot):
     """A linear layer tells intents apart, from some examples of each and as many for validation."""
 
     def __init__(self, dataset: str, shots: int, plan: FineTuning = INTENT_PLAN) -> None:
-        self.shots, self.plan = shots, plan
-        self.info = TaskInfo(
-            name=f"finetune-intent-{shots}shot-{dataset}",
-            family="intent, fine-tuned",
-            level="utterance",
-            dataset=dataset,
-            language=get_dataset(dataset).language,
-            main_score="accuracy",
-            draws=DRAWS,
-            thresholds_from="train",
-            reference="DSE, Table 7",
-        )
+        described = {"family": "intent, fine-tuned", "level": "utterance", "main_score": "accuracy"}
+        super().__init__("intent", dataset, shots, plan, **described, reference="DSE, Table 7")
 
     def _draw(self, encoder: CachedEncoder, seed: int) -> Draw:
         pool = split_pool(self.info.dataset)
         names, codes = label_codes(pool.train.labels)
         label_sets = [(label,) for label in pool.train.labels]
-        examples = (pool.train.texts, codes)
-        objective = _fit_labels(encoder, examples, label_sets, len(names), self.shots, self.plan, seed)
+        objective = self._fit_labels(encoder, (pool.train.texts, codes), label_sets, len(names), seed)
         credits = 100 * best_column_credit(objective.logits(pool.test.texts), codes_of(pool.test.labels, names))
         return Draw({"accuracy": float(credits.mean())}, credits)
 
@@ -105,30 +112,20 @@ class ActionFineTuning(_FewShot):
     """A linear layer says which acts the assistant's next turn has, each above a probability of one half."""
 
     def __init__(self, dataset: str, shots: int, plan: FineTuning = ACTION_PLAN) -> None:
-        self.shots, self.plan = shots, plan
-        self.info = TaskInfo(
-            name=f"finetune-action-{shots}shot-{dataset}",
-            family="action prediction, fine-tuned",
-            level="dialogue",
-            dataset=dataset,
-            language=get_dataset(dataset).language,
-            main_score="micro_f1",
-            draws=DRAWS,
-            thresholds_from="train",
-            reference="DSE, Table 5",
-        )
+        described = {"family": "action prediction, fine-tuned", "level": "dialogue", "main_score": "micro_f1"}
+        super().__init__("action", dataset, shots, plan, **described, reference="DSE, Table 5")
 
     def _draw(self, encoder: CachedEncoder, seed: int) -> Draw:
         splits = action_splits(self.info.dataset)
         train, test = splits["train"], splits["test"]
         names = sorted(frozenset().union(*train.labels))
         texts = [encoder.format_context(context) for context in train.contexts]
-        examples = (texts, action_targets(train.labels, names))
-        objective = _fit_labels(encoder, examples, train.labels, len(names), self.shots, self.plan, seed)
+        objective = self._fit_labels(
+            encoder, (texts, action_targets(train.labels, names)), train.labels, len(names), seed
+        )
         truth = action_targets(test.labels, names)
         predicted = objective.logits([encoder.format_context(context) for context in test.contexts]) > 0
-        credits = leave_out_credits(lambda keep: 100 * f1_scores(truth[keep], predicted[keep])["micro_f1"], len(truth))
-        return Draw({name: 100 * value for name, value in f1_scores(truth, predicted).items()}, credits)
+        return f1_draw(predicted, truth, "micro_f1")
 
 
 class SelectionFineTuning(_FewShot):
@@ -137,18 +134,9 @@ class SelectionFineTuning(_FewShot):
     def __init__(
         self, dataset: str, shots: int, plan: FineTuning = SELECTION_PLAN, test_pairs: int = MAX_PAIRS
     ) -> None:
-        self.shots, self.plan, self.test_pairs = shots, plan, test_pairs
-        self.info = TaskInfo(
-            name=f"finetune-select-{shots}shot-{dataset}",
-            family="response selection, fine-tuned",
-            level="utterance",
-            dataset=dataset,
-            language=get_dataset(dataset).language,
-            main_score="top1",
-            draws=DRAWS,
-            thresholds_from="train",
-            reference="DSE, Table 9",
-        )
+        self.test_pairs = test_pairs
+        described = {"family": "response selection, fine-tuned", "level": "utterance", "main_score": "top1"}
+        super().__init__("select", dataset, shots, plan, **described, reference="DSE, Table 9")
 
     def _draw(self, encoder: CachedEncoder, seed: int) -> Draw:
         pairs = selection_pairs(self.info.dataset)
