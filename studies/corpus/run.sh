@@ -12,4 +12,3 @@ have near_duplicate_recall || python -m studies.corpus.near
 have scrub_recall || python -m studies.corpus.scrubbing
 have kill_runs || python -m studies.corpus.kill
 have scale_37m_peak_gib || python -m studies.corpus.scale "${SCALE_FOLDER:-runs/scale}"
-have ci_minutes || python -m studies.corpus.ci
