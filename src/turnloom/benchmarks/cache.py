@@ -60,12 +60,10 @@ class _Store:
 
 
 class CachedEncoder:
-    """An encoder that encodes each distinct text once, in order of length, and remembers.
+    """An encoder (or a scorer) that encodes each distinct text once, in order of length, and remembers.
 
-    Args:
-        encoder: The encoder; or a scorer, for tasks that need scores alone.
-        folder: Where vectors are kept between runs; None to keep them in memory only.
-        on_texts: Called with the number of texts after each piece, for a progress bar.
+    Vectors are kept in `folder` between runs, without one in memory only; `on_texts` gets the number of texts after
+    each piece, for a progress bar.
     """
 
     def __init__(

@@ -56,11 +56,8 @@ class Difference:
     """How far the second run is from the first.
 
     Attributes:
-        first: The first run's score.
-        second: The second run's score.
         interval: The second less the first, with the plain 95 % interval.
-        p_value: How likely a difference as large as this is between equal models; corrected by Holm over the tasks of
-            a comparison.
+        p_value: How likely a difference as large as this is between equal models, corrected by Holm over the tasks.
         paired: Whether both saw the same draws and test examples.
     """
 
@@ -84,12 +81,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs, task by task and overall.
-
-    Attributes:
-        tasks: The difference on each task that both have, p-values corrected by Holm.
-        overall: The difference of the means over families of the means over tasks.
-    """
+    """Two runs, task by task; `overall` is the difference of the means over families of the means over tasks."""
 
     tasks: dict[str, Difference]
     overall: Difference
@@ -239,16 +231,7 @@ def mean_intervals(run: RunResult, names: Sequence[str]) -> tuple[Interval, dict
 
 
 def compare_runs(first: RunResult, second: RunResult, names: Sequence[str] | None = None) -> Comparison:
-    """Compare two runs on the tasks that both have.
-
-    Args:
-        first: What the other is measured against.
-        second: The other.
-        names: Only these of the shared tasks.
-
-    Raises:
-        TurnloomError: If they have no task in common.
-    """
+    """Compare two runs on the tasks that both have, or some of them; raises TurnloomError if there are none."""
     shared = [name for name in shared_tasks([first, second]) if names is None or name in names]
     if not shared:
         raise TurnloomError(

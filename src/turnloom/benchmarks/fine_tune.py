@@ -40,19 +40,7 @@ TEMPERATURE = 0.05
 
 @dataclass(frozen=True)
 class FineTuning:
-    """How an encoder is fine-tuned.
-
-    Attributes:
-        epochs: How often all examples are seen, if training is not stopped before.
-        batch_size: Examples a step.
-        encoder_rate: The learning rate of the encoder.
-        head_rate: The learning rate of the layer on top, which starts from nothing.
-        evaluate_every: Steps between two looks at the validation examples.
-        patience: So many looks in a row without a better score end the training.
-        max_length: At most so many tokens of a text are read.
-        cut: Where a longer text is cut.
-        dropout: The share of inputs of the layer on top that is dropped in training.
-    """
+    """How an encoder is fine-tuned; training stops after `patience` looks at validation without a better score."""
 
     epochs: int = 50
     batch_size: int = 16
@@ -85,11 +73,7 @@ class Objective(Protocol):
 
 
 def trainable_copy(encoder: CachedEncoder, plan: FineTuning) -> TrainableEncoder:
-    """A copy of an encoder, to be fine-tuned.
-
-    Raises:
-        TurnloomError: If it has nothing that could be trained.
-    """
+    """A copy of an encoder, to be fine-tuned; raises TurnloomError if it has nothing that could be trained."""
     if not isinstance(encoder.encoder, TrainableEncoder):
         raise TurnloomError(f"{encoder.name} cannot be fine-tuned", "give the folder of a SentenceTransformer")
     return encoder.encoder.copy(plan.max_length, plan.cut)
@@ -124,12 +108,9 @@ def _batches(examples: int, plan: FineTuning, seed: int) -> Iterator[Places]:
 
 
 def fine_tune(encoder: TrainableEncoder, objective: Objective, plan: FineTuning, seed: int) -> int:
-    """Train an encoder, and leave it with the weights that were best on the validation examples.
+    """Train an encoder, leave it with the weights that were best on the validation examples, and count the steps.
 
     The weights before the first step are candidates too. The same seed gives the same weights.
-
-    Returns:
-        How many steps were taken.
     """
     import torch
 

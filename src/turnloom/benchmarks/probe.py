@@ -65,21 +65,10 @@ def fit_probe(
     exclusive: bool,
     seed: int,
 ) -> tuple[Callable[[Floats], Floats], float]:
-    """Train a probe until it no longer gets better on validation.
+    """Train a probe until it no longer gets better on validation; a function from vectors to outputs, and its score.
 
-    With one class a row the score decides when to stop. With several labels the loss does: vectors that say nothing
-    never lower it, so the probe then stays at what is most frequent, where macro F1 would reward guessing.
-
-    Args:
-        train: What it learns from.
-        validation: What decides when it stops.
-        score: A score of outputs (log-odds) and targets, to compare settings; higher is better.
-        setting: Its size and rate.
-        exclusive: Whether a row has exactly one class, or any number of labels.
-        seed: For the order of examples and the first weights.
-
-    Returns:
-        A function from vectors to outputs, and the validation score.
+    With one class a row (`exclusive`) the score decides when to stop. With several labels the loss does: vectors that
+    say nothing never lower it, so the probe then stays at what is most frequent, where macro F1 would reward guessing.
     """
     import torch
 

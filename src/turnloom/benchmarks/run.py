@@ -89,11 +89,7 @@ class RunResult(BaseModel):
 
 
 def read_results(folder: Path) -> RunResult | None:
-    """The results of an earlier run, if there are any.
-
-    Raises:
-        TurnloomError: If the file is damaged, or of another version.
-    """
+    """The results of an earlier run, if there are any; raises TurnloomError for a damaged file or one of another version."""
     path = folder / FILE
     if not path.exists():
         return None
@@ -105,11 +101,7 @@ def read_results(folder: Path) -> RunResult | None:
 
 
 def read_runs(folders: Sequence[Path]) -> dict[str, RunResult]:
-    """The results of several runs by the model's name; by folder where two models have one name.
-
-    Raises:
-        TurnloomError: If a folder holds no results.
-    """
+    """The results of several runs by the model's name; by folder where two models have one name."""
     found = {}
     for folder in folders:
         result = read_results(folder)

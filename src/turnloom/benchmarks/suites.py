@@ -151,9 +151,6 @@ def read_labelled_messages(path: Path) -> dict[str, Labelled]:
     """Messages and their intents by split, from CSV, TSV or JSON lines with `text`, `label` and perhaps `split`.
 
     Rows without a split are in `all`. Copies of a message within a split count once.
-
-    Raises:
-        TurnloomError: If a row lacks its text or label.
     """
     if not path.is_file():
         raise TurnloomError(f"{path} is no file", "give a CSV, TSV or JSONL file with the columns text and label")
@@ -218,11 +215,7 @@ def dialogues_of_table(table: Path) -> Iterator[list[tuple[str, str]]]:
 
 
 def reply_tasks(table: Path) -> list[Task]:
-    """The true reply among 100 on a dialogue table, after one turn and after three.
-
-    Raises:
-        TurnloomError: If it has too few replies to rank among.
-    """
+    """The true reply among 100 on a dialogue table, after one turn and after three."""
     dialogues = list(dialogues_of_table(table))
     tasks: list[Task] = []
     for turns in (1, 3):

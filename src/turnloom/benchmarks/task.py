@@ -49,9 +49,7 @@ Space = Literal["plain", "heads"]
 def leave_out_credits(score: Callable[[npt.NDArray[np.bool_]], float], examples: int) -> list[float]:
     """Credits for a score that is no mean, such as F1: jackknife pseudo-values, one for each group of examples.
 
-    Args:
-        score: The score on the examples that a mask keeps.
-        examples: How many there are.
+    `score` is the score on the examples that a mask keeps.
     """
     places = np.arange(examples) % GROUPS
     count = min(GROUPS, examples)

@@ -79,11 +79,7 @@ def reply_score(table: Path) -> Score:
 def rerank_score(context: ContextFormat, table: Path | None = None) -> Score:
     """For a CrossEncoder: the true reply among ten, also when a turn of the context is one of them.
 
-    R10@1 decides; what a planted turn does is told beside it.
-
-    Args:
-        context: How the model reads contexts.
-        table: Conversations that were kept apart; the validation splits of the sets of suite `ums` if not given.
+    R10@1 decides. Without a table of conversations, the validation splits of the sets of suite `ums` are used.
     """
     sets = [dialogue_turns(name, "dev") for name in RERANKED] if table is None else [list(dialogues_of_table(table))]
     examples = [reranking_examples(dialogues, 0, limit=CONTEXTS) for dialogues in sets]

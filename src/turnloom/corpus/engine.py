@@ -23,10 +23,9 @@ _NOWHERE = logging.NullHandler()
 
 
 def daft() -> ModuleType:
-    """The daft module, imported when first needed and without its usage reports.
+    """The daft module, imported when first needed, without usage reports and progress lines.
 
-    People's conversations pass through here: nothing about a run leaves the machine, so Daft's analytics are switched
-    off before it is imported. Its own progress lines are off too; the command line shows one bar for the whole run.
+    People's conversations pass through here, so Daft's analytics are switched off before it is imported.
     """
     os.environ.setdefault("DAFT_ANALYTICS_ENABLED", "0")
     os.environ.setdefault("DAFT_PROGRESS_BAR", "0")
@@ -65,13 +64,8 @@ def batch_function(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a function of Arrow arrays one that Daft applies to the columns of each batch.
 
-    It runs in the engine's own process: our functions are vectorised and release the interpreter's lock, so sending
-    batches to other processes would only cost time.
-
-    Args:
-        returns: The Daft type of the array that the function returns.
-        unnest: Whether the fields of a struct become columns.
-        batch_size: The most rows at a time, for a function that returns much more than it gets; None for Daft's choice.
+    It runs in the engine's own process: our functions are vectorised and release the interpreter's lock. `batch_size`
+    limits the rows at a time, for a function that returns much more than it gets.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -89,14 +83,7 @@ def batch_function(
 def with_columns(
     table: Any, fields: Mapping[str, pa.DataType], compute: Callable[..., Sequence[pa.Array]], *inputs: str
 ) -> Any:
-    """The table with columns that are computed batch by batch; they replace those of the same names.
-
-    Args:
-        table: A Daft DataFrame.
-        fields: The names and types of the new columns.
-        compute: Takes the inputs as Arrow arrays and returns an array for each field.
-        inputs: The names of the columns to compute from.
-    """
+    """The table with columns that `compute` makes of the inputs' Arrow arrays, batch by batch, replacing any of their names."""
     engine = daft()
     types = {name: engine.DataType.from_arrow_type(arrow_type) for name, arrow_type in fields.items()}
 

@@ -29,13 +29,7 @@ def is_out_of_scope(label: str) -> bool:
 
 @dataclass(frozen=True)
 class LabelledMessage:
-    """One message as it was read.
-
-    Attributes:
-        turns: The earlier turns if there were any, the message last.
-        labels: Its intents; none if it has no label.
-        row: All that stood there.
-    """
+    """One message as it was read: the earlier turns and it, its intents, and the whole row."""
 
     turns: tuple[str, ...]
     labels: tuple[str, ...] = ()
@@ -43,13 +37,7 @@ class LabelledMessage:
 
 
 class Row(NamedTuple):
-    """A row as it was read.
-
-    Attributes:
-        where: The file and line, for errors.
-        values: The columns or fields by name.
-        delimited: Whether it comes from CSV or TSV, where every value is text.
-    """
+    """A row as it was read, and from where; values of a delimited file are all text."""
 
     where: str
     values: dict[str, Any]
@@ -74,15 +62,10 @@ def read_messages(source: str | Path | TextIO, *, format: str | None = None) -> 
 
 
 def read_rows(source: str | Path | TextIO, format: str | None = None, *, required: Sequence[str] = ()) -> Iterator[Row]:
-    """Rows one after another, whatever they hold.
-
-    Args:
-        source: A file, perhaps packed with gzip or zstd, or an open stream.
-        format: As in `read_messages`.
-        required: Columns that a CSV or TSV header must have.
+    """Rows one after another, whatever they hold, from a stream or a file, perhaps packed with gzip or zstd.
 
     Raises:
-        TurnloomError: If a row cannot be read; it names the line.
+        TurnloomError: If a row cannot be read, or a CSV or TSV header lacks a required column; it names the line.
     """
     if format is not None and format not in FORMATS:
         raise TurnloomError(f"there is no format {format!r}", f"choose one of {', '.join(FORMATS)}")

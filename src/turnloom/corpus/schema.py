@@ -62,12 +62,7 @@ ARROW_SCHEMA = pa.schema(
 
 
 class BadDialogueError(ValueError):
-    """A record that cannot become a dialogue.
-
-    Args:
-        reason: Why, in words a person with the log file open can act on.
-        piece: The offending piece of the record.
-    """
+    """A record that cannot become a dialogue: why, in words a person with the log open can act on, and the piece."""
 
     def __init__(self, reason: str, piece: object = "") -> None:
         super().__init__(reason)

@@ -126,12 +126,7 @@ class TableWriter:
 
     A run that is killed leaves no manifest, and the next one starts again.
 
-    Args:
-        folder: Where the table shall be.
-        overwrite: Replace a table that is there; otherwise it is an error.
-
     Attributes:
-        folder: Where the table will be.
         partial: A scratch folder that is removed at the end.
         new: Files and folders put here stand beside the table when it is finished.
     """
@@ -175,12 +170,7 @@ class TableWriter:
 
 
 class Workspace:
-    """A folder of intermediate results, all of one job.
-
-    Args:
-        folder: Where; what another job left there is removed.
-        job: What identifies the job: its inputs and options.
-    """
+    """A folder of intermediate results of one job; what a job with other inputs or options left there is removed."""
 
     def __init__(self, folder: Path, job: str) -> None:
         self.folder = folder
@@ -240,13 +230,7 @@ def falls_into(part: tuple[str, int, int], dialogue_id: str) -> bool:
 def split_table(source: Path, train: Path, held_out: Path, percent: int) -> None:
     """Write a table's dialogues into two tables, by a hash of their ids; a table that is there already stays.
 
-    A dialogue keeps its part when more dialogues come in.
-
-    Args:
-        source: The table's folder.
-        train: The folder of the larger part.
-        held_out: The folder of the part that is kept apart.
-        percent: About so many of a hundred dialogues are kept apart.
+    About `percent` of a hundred dialogues are kept apart. A dialogue keeps its part when more dialogues come in.
     """
 
     def is_held(ids: pa.Array) -> list[pa.Array]:

@@ -79,11 +79,7 @@ def _slots(tagged: Tagged) -> list[Slot]:
 
 
 def read_utterances(path: Path, source: str) -> Iterator[Dialogue]:
-    """Single utterances as dialogues of one turn: JSON Lines with `text`, perhaps `slots` (a tag a word) and `label`.
-
-    Raises:
-        TurnloomError: If a line is no utterance; the message names it.
-    """
+    """Single utterances as dialogues of one turn: JSON Lines with `text`, perhaps `slots` (a tag per word) and `label`."""
     with open_raw(str(path)) as raw, unpacked(str(path), raw) as lines:
         for number, line in enumerate(lines, 1):
             try:
@@ -101,11 +97,7 @@ def read_utterances(path: Path, source: str) -> Iterator[Dialogue]:
 
 
 def spacy_tagger(pipeline: str) -> Tagger:
-    """The named entities that a spaCy pipeline finds.
-
-    Args:
-        pipeline: The folder of a pipeline, or the name of an installed one.
-    """
+    """The named entities that a spaCy pipeline (a folder, or the name of an installed one) finds."""
     import warnings
 
     try:

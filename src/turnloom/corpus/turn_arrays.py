@@ -75,14 +75,9 @@ def with_field(flat: pa.StructArray, name: str, values: pa.Array) -> pa.StructAr
 
 
 def with_texts(flat: pa.StructArray, texts: pa.Array, change: Callable[[pa.Array], pa.Array]) -> pa.StructArray:
-    """The turns with new texts, and their slots changed along.
+    """The turns with new texts, and their slots' values changed along by `change`.
 
     A slot whose value no longer stands in the text is dropped: what stood there was replaced.
-
-    Args:
-        flat: The turns.
-        texts: The new texts.
-        change: What was done to the texts, to do to the slots' values too.
     """
     slots, before = flat.field("slots"), flat.field("text")
     has_slots = pc.fill_null(pc.greater(pc.list_value_length(slots), 0), False)
@@ -195,13 +190,9 @@ def dialogue_hashes(columns: list[pa.Array]) -> Hashes:
 
 
 def with_row_keys(table: Any, *others: str) -> Any:
-    """A dialogue table with `row_key`, a hash of the whole row, and `turn_count`.
+    """A dialogue table with `row_key`, a hash of the whole row, `turn_count`, and what `others` names.
 
     The key comes from the content alone, so every run and every runner keeps the same one of several copies.
-
-    Args:
-        table: A Daft DataFrame with the schema of the dialogue table.
-        others: Names of further columns to keep.
     """
     names = ARROW_SCHEMA.names
 
@@ -214,11 +205,7 @@ def with_row_keys(table: Any, *others: str) -> Any:
 
 
 def content_hash(keyed: Any) -> str:
-    """A hash of a table's rows that does not depend on their order or on how they are spread over files.
-
-    Args:
-        keyed: A Daft DataFrame with the `row_key` of each row.
-    """
+    """A hash of a table's rows, made of their `row_key`, whatever their order and the files they are in."""
     col = daft().col
 
     def mixed(row_key: pa.Array) -> list[pa.Array]:

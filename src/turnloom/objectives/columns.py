@@ -62,12 +62,7 @@ def in_mini_batches(
 ) -> Tensor:
     """What `step(model, features)` gives for all rows, with the activations of at most `size` of them in memory.
 
-    Args:
-        model: The encoder, perhaps wrapped for data-parallel training.
-        features: One column of a batch.
-        step: Gives one row of output for each row of input.
-        size: Rows in a mini-batch; none for all activations kept.
-        by_length: Rows that run together on a CPU if all activations are kept; none for what its precision asks for.
+    With no size all activations are kept, and `by_length` rows run together on a CPU.
     """
     mask = features.get("attention_mask")
     if size is None and (mask is None or mask.device.type != "cpu"):
@@ -131,11 +126,7 @@ def text_keys(features: Features) -> Tensor:
 
 
 class FrozenBase:
-    """The encoder as it was when the loss was made; no module, so that it is neither trained nor saved.
-
-    Args:
-        model: The SentenceTransformer that is going to be trained.
-    """
+    """The encoder as it was when the loss was made; no module, so that it is neither trained nor saved."""
 
     def __init__(self, model: Any) -> None:
         self._model: Any = copy.deepcopy(bare_model(model)).eval().requires_grad_(False)

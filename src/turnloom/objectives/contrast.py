@@ -96,12 +96,7 @@ class Contrast(Loss):
         self._shared = SharedHead(self.head) if self.head is not None else None
 
     def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
-        """The loss of a batch, as a trainer calls it.
-
-        Args:
-            sentence_features: One entry a column: contexts, replies, and perhaps negatives.
-            labels: What `pair_weights` makes weights of.
-        """
+        """The loss of a batch, as a trainer calls it; `pair_weights` makes weights of the labels."""
         columns = list(sentence_features)
         keys = [text_keys(column) for column in columns] if self.mask == "text" else None
         return self.contrast(self.embed(columns), keys=keys, weights=self.pair_weights(labels))
@@ -152,13 +147,9 @@ class Contrast(Loss):
     def contrast(
         self, vectors: Sequence[Tensor], keys: Sequence[Tensor] | None = None, weights: Tensor | None = None
     ) -> Tensor:
-        """The loss of vectors.
+        """The loss of vectors (pairs, width) of each column, with a weight for each pair.
 
-        Args:
-            vectors: One tensor (pairs, width) a column.
-            keys: 64-bit integers (pairs) a column: a candidate with the key of an anchor or of its positive is no
-                negative.
-            weights: One for each pair.
+        A candidate with the key of an anchor or of its positive is no negative.
         """
         if len(vectors) < 2:
             raise TurnloomError("a contrastive loss compares two columns", "give contexts and replies")

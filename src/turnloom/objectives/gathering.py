@@ -131,9 +131,6 @@ class SharedHead:
 
     A trainer wraps the encoder for data-parallel training, but not the loss: without this, heads inside a loss would
     drift apart. No module itself, so that the loss has the head once.
-
-    Args:
-        head: The module.
     """
 
     def __init__(self, head: nn.Module) -> None:

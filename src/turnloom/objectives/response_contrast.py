@@ -93,14 +93,7 @@ class ResponseContrast(Contrast):
 class ResponseContrastAndWords(Sum):
     """TOD-BERT's whole loss, which recipes call `response_contrast`: masked words of the contexts are predicted too.
 
-    Args:
-        model: The SentenceTransformer to train.
-        pooling: As for `ResponseContrast`, and so are the next three.
-        similarity: See there.
-        temperature: See there.
-        mask: See there.
-        masked_language_weight: The weight of `MaskedLanguage` on the contexts; 0 for none.
-        mini_batch_size: Texts whose activations are in memory at a time; none for all.
+    `masked_language_weight` is the weight of `MaskedLanguage` on the contexts; other options are `ResponseContrast`'s.
     """
 
     kind = "response_contrast"

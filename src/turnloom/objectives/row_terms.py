@@ -104,10 +104,7 @@ class _WeightedSum(torch.autograd.Function):
 def weighted_sum(side: Anchors, weighting: Weighting, row_chunk: int | None = None) -> Tensor:
     """The sum over anchors of weight times loss, in memory linear in the number of candidates.
 
-    Args:
-        side: The anchors and what they are compared with.
-        weighting: How negatives are weighted.
-        row_chunk: Anchors at a time; by default as many as keep a chunk at about four million similarities.
+    By default as many anchors at a time as keep a chunk at about four million similarities.
     """
     size = row_chunk or max(1, CHUNK_ELEMENTS // max(1, len(side.candidates)))
     summed: Tensor = _WeightedSum.apply(  # type: ignore[no-untyped-call, unused-ignore]

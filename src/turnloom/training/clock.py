@@ -25,10 +25,7 @@ REFIT_SHARE = 0.25
 class RunClock:
     """How long a run has taken, over all of its processes one after another, and when it has to end.
 
-    Attributes:
-        minutes: How long it may take, everything included; none for as long as the recipe says.
-        began: When this process began, by `time.monotonic`.
-        before: Seconds that earlier processes of the same run have taken.
+    `began` is when this process began, `before` the seconds that earlier processes of the same run have taken.
     """
 
     minutes: float | None = None
@@ -64,13 +61,9 @@ class RunClock:
 
 @dataclass
 class Window:
-    """A part of a run's time.
+    """A part of a run's time, from one second of the run to another.
 
-    Attributes:
-        clock: The run's clock.
-        begins: Second of the run in which it begins.
-        ends: Second in which it ends.
-        reserved: Seconds at its end that are kept for other things: the last look at validation, and saving.
+    `reserved` seconds at its end are kept for other things: the last look at validation, and saving.
     """
 
     clock: RunClock
@@ -100,13 +93,10 @@ class Window:
 class Budget:
     """A number of steps, of minutes of training, or a part of the time of a whole run.
 
-    Evaluation and saving do not count as minutes: arms of a study that look at validation more often do not train less.
+    Evaluation and saving do not count as minutes: runs of a study that look at validation more often do not train less.
     They do count in a window: it is the time of somebody who waits.
 
     Attributes:
-        steps: How many steps, unless minutes or a window are given.
-        minutes: How many minutes instead.
-        window: The part of the run's time instead.
         spent: Seconds of training so far, those before an interruption included.
         tokens: Tokens of this process so far, padding left out.
         agreed: What the first process says is done of the time, where several train: their own clocks differ, and one

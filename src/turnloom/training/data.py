@@ -65,11 +65,7 @@ def _sampled(table: Path, folder: Path, share: int) -> Path:
 
 
 class StageData:
-    """The views of a stage, with the words that they add to the model's tokenizer.
-
-    Attributes:
-        rows: Training pairs by source, after `build`.
-    """
+    """The views of a stage, with the words that they add to the model's tokenizer; `rows` counts pairs by source."""
 
     def __init__(
         self, recipe: Recipe, stage: Stage, model: Any, context: ContextFormat, folder: Path, on_progress: Progress

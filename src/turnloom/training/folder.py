@@ -39,12 +39,7 @@ _OLDER_NAMES = {
 
 
 def claim(recipe: Recipe, tables: Sequence[Path], work: Path, *, resume: bool) -> None:
-    """Note what runs here, so that another run neither overwrites it nor goes on from it.
-
-    Raises:
-        TurnloomError: If the folder holds a run that is not to be resumed, or one with another recipe, other tables or
-            another base model.
-    """
+    """Note what runs here, so that another run neither overwrites it nor goes on from it."""
     settings = yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False)
     inputs = {
         "tables": sorted(read_manifest(table).content_hash for table in tables),

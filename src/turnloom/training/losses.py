@@ -134,10 +134,6 @@ def keep_heads(model: SentenceTransformer, heads: Mapping[str, nn.Module]) -> Se
     """A model whose `encode` is that of the encoder, and that adds a head where a route is asked for.
 
     `encode_query` takes the route `query`, `encode_document` takes `document`, and `encode(..., task=ROUTE)` any.
-
-    Args:
-        model: The trained encoder.
-        heads: Its heads by route.
     """
     routes = {route: _modules(head) for route, head in heads.items()}
     # Who asks for a context or a reply of a model without heads for them gets the meaning.

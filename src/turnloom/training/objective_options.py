@@ -47,14 +47,7 @@ class ObjectiveOptions(Options):
 
 @cache
 def _options_of(kind: str, loss: Any) -> type[ObjectiveOptions]:
-    """Options made of the signature of a loss: ``Loss(model, *, option=default)``.
-
-    Raises:
-        NameError: If an annotation names what its module does not know.
-        PydanticUserError: If a recipe cannot give a value of an annotated type.
-        TypeError: The same, or if it is no annotation.
-        ValueError: If the loss takes no model.
-    """
+    """Options made of the signature of a loss: ``Loss(model, *, option=default)``."""
     _model, *keywords = inspect.signature(loss, eval_str=True).parameters.values()
     named = [word for word in keywords if word.kind in (word.KEYWORD_ONLY, word.POSITIONAL_OR_KEYWORD)]
     fields: dict[str, Any] = {

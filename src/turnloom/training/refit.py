@@ -37,19 +37,9 @@ def refit_heads(
 ) -> None:
     """Train the heads on, in place, with WMDC's loss; the encoder stays as it is.
 
-    With a time to end by, as many pairs are encoded as three quarters of it allow, and the passes over them take the
-    rest: the rate falls with the time, and they end early if it is used up.
-
-    Args:
-        model: The finished encoder.
-        heads: Its context head and reply head.
-        data: The training rows of each group, as texts: `context`, `reply`, and `label` for how often the reply occurs;
-            to take them evenly, the `source` of each.
-        options: How many rows, which, how often, how large a batch.
-        bf16: Whether to encode in bfloat16.
-        seed: For the order.
-        left: The seconds that are left, asked again and again; none for as long as it takes.
-        on_progress: Called with what is being done, the part that is done, and a note.
+    With a time to end by (`left` gives the seconds), as many pairs are encoded as three quarters of it allow, and the
+    passes over them take the rest: the rate falls with the time, and they end early if it is used up. `data` holds the
+    training rows of each group as texts: `context`, `reply`, `label` for how often the reply occurs, and `source`.
     """
     vectors = _Vectors(model, bf16)
     vectors.encode(data, options, _Share(left, ENCODING_SHARE), on_progress)
@@ -79,12 +69,7 @@ def refit_heads(
 
 
 class _Share:
-    """How much has passed of a part of the time that is left now.
-
-    Args:
-        left: The seconds that are left; none for a time without end.
-        share: The part.
-    """
+    """How much has passed of a part (`share`) of the time that is left now; nothing of a time without end."""
 
     def __init__(self, left: Callable[[], float] | None, share: float = 1.0) -> None:
         self._left = left
@@ -130,14 +115,10 @@ def _chosen(rows: Any, count: int, even: bool) -> Any:
 
 
 class _Vectors:
-    """Vectors of texts in half precision, and which of them are the contexts and replies of rows.
+    """Vectors of texts in half precision (`found`), and which of them are the contexts and replies of rows (`columns`).
 
     A text is encoded once: groups of one, two and three turns share their replies, and a turn is the reply to one and
     the context of the next.
-
-    Attributes:
-        columns: For each row the places of its context and reply among the vectors, and how often the reply occurs.
-        found: The vectors, in pieces.
     """
 
     def __init__(self, model: Any, bf16: bool) -> None:

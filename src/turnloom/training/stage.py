@@ -42,17 +42,9 @@ WRITES, WRITTEN_A_SECOND = 4, 200_000_000
 
 
 class StageRun:
-    """The run of one stage.
+    """The run of one stage, which trains the model in place; `losses` then has what each group's loss has learned.
 
-    Args:
-        model: The encoder or cross-encoder, trained in place.
-        heads: The context head and the reply head that it had before, if any.
-        folder: Where its view and checkpoints go.
-        window: The part of the run's time that the stage has, if the run has a deadline.
-        looks: Validation, if there is any.
-
-    Attributes:
-        losses: The loss of each group, with what it has learned, after `train`.
+    `heads` are those that the model had before, and `window` is the part of the run's time that the stage has.
     """
 
     def __init__(

@@ -101,13 +101,7 @@ class RerankerTrainer(_StageTrainer, CrossEncoderTrainer):
 
 
 class Pace(TrainerCallback):
-    """Keeps the clock, ends the run when its budget is spent, and marks checkpoints that are whole.
-
-    Args:
-        budget: How long the run may take.
-        on_step: Called with the step, the part that is done and the last loss.
-        on_save: Called when a checkpoint is whole.
-    """
+    """Keeps the clock, ends the run when its budget is spent, and marks checkpoints that are whole."""
 
     def __init__(
         self,

@@ -29,13 +29,9 @@ Indices = npt.NDArray[np.int64]
 
 
 class Dialogues:
-    """A batch of dialogues as flat arrays.
+    """A batch of dialogues as flat arrays: where each one's turns begin, and the text and speaker of each turn.
 
-    Attributes:
-        offsets: Where each dialogue's turns begin, and where the last one's end.
-        texts: The text of each turn.
-        speakers: The speaker of each turn; empty where unknown.
-        keys: A hash of each dialogue's id, source and texts: the same in every run and every partition.
+    `keys` are hashes of each dialogue's id, source and texts: the same in every run and every partition.
     """
 
     def __init__(self, ids: pa.Array, sources: pa.Array, turns: pa.Array) -> None:
@@ -211,11 +207,9 @@ def _filled(view: DialogueView, dialogues: Dialogues, spans: Spans, taken: Indic
 
 
 def dialogue_rows(table: Any, view: DialogueView, *, seed: int, weights: dict[str, float], buckets: int) -> Any:
-    """The rows of a view as a lazy Daft DataFrame.
+    """The rows of a view as a lazy Daft DataFrame, with their `order` and `bucket` for shuffling.
 
-    Returns:
-        `source`, `context`, `reply` and its key `response` if the view has replies, `order` (the place in the shuffled
-        order) and `bucket` (the group's number times `buckets`, plus the range that `order` falls into).
+    The bucket is the group's number times `buckets`, plus the range that `order` falls into.
     """
     engine = daft()
     col, kinds = engine.col, engine.DataType

@@ -114,11 +114,7 @@ def _rows(path: Path, columns: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def pair_rows(path: Path, view: LabelledPairs) -> Iterator[pa.Table]:
-    """A file's rows as Arrow tables: `source`, `context`, `reply`, perhaps `negative`, `response` and `row_key`.
-
-    Raises:
-        TurnloomError: If the file cannot be read or lacks a column.
-    """
+    """A file's rows as Arrow tables: `source`, `context`, `reply`, perhaps `negative`, `response` and `row_key`."""
     rows, line, missing = _rows(path, view.file_columns), 0, set(view.file_columns)
     try:
         while piece := list(itertools.islice(rows, ROWS_AT_A_TIME)):

@@ -64,11 +64,7 @@ class ViewManifest(BaseModel):
 
 
 def read_view_manifest(folder: str | Path) -> ViewManifest:
-    """The manifest of a view.
-
-    Raises:
-        TurnloomError: If the folder holds no whole view.
-    """
+    """The manifest of a view; raises TurnloomError if the folder holds no whole view."""
     path = Path(folder) / MANIFEST
     fix = "build it with turnloom.views.build_view"
     if not path.exists():
@@ -109,13 +105,9 @@ def _read(folder: Path, group: str | None, streaming: bool) -> Any:
 
 
 def load_view(folder: str | Path, group: str | None = None) -> Dataset:
-    """The rows of a view as a memory-mapped dataset, in their shuffled order.
+    """The rows of a view, or of one group of it, as a memory-mapped dataset in their shuffled order.
 
     The first call writes an uncompressed copy into the view's folder, which is about three times as large as the view.
-
-    Args:
-        folder: The view's folder.
-        group: Which group, where the view has several.
 
     Raises:
         TurnloomError: If there is no whole view, no such group, or no row in it.
@@ -125,14 +117,6 @@ def load_view(folder: str | Path, group: str | None = None) -> Dataset:
 
 
 def stream_view(folder: str | Path, group: str | None = None) -> IterableDataset:
-    """The rows of a view read from its shards as they are needed, without a copy on disk.
-
-    Args:
-        folder: The view's folder.
-        group: Which group, where the view has several.
-
-    Raises:
-        TurnloomError: If there is no whole view, no such group, or no row in it.
-    """
+    """The rows of a view, or of one group of it, read from its shards as they are needed, without a copy on disk."""
     streamed: IterableDataset = _read(Path(folder), group, streaming=True)
     return streamed

@@ -49,12 +49,9 @@ def seeded(keys: Keys, seed: int, purpose: str, number: npt.NDArray[np.int64] | 
 
 
 def copies(keys: Keys, weights: npt.NDArray[np.float64], seed: int) -> tuple[npt.NDArray[np.int64], Keys]:
-    """Which rows are taken, and what they are sorted by.
+    """The index of each row that is taken, as often as it is, and its place in the shuffled order.
 
     A row of weight 2.3 is taken twice, and a third time with a chance of 0.3; copies of a row fall far apart.
-
-    Returns:
-        The index of each row that is taken, as often as it is, and its place in the shuffled order.
     """
     lots = seeded(keys, seed, "weight") / 2.0**64
     counts = (np.floor(weights) + (lots < weights % 1)).astype(np.int64)

@@ -145,11 +145,7 @@ def _utterances(turns: pa.Array) -> tuple[np.ndarray[Any, np.dtype[np.int64]], l
 def find_templates(table: Any) -> TemplateRows:
     """The utterances of a dialogue table with their templates, and the book of what fills these.
 
-    Args:
-        table: A Daft DataFrame with the schema of the dialogue table, training data alone: its values fill templates.
-
-    Raises:
-        TurnloomError: If no turn has a slot.
+    The table should be training data alone: its values fill templates.
     """
     engine = daft()
     col, kinds = engine.col, engine.DataType

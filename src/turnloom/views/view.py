@@ -24,16 +24,7 @@ __all__ = ["Reading", "Rows", "View", "Workspace", "exploded", "grouped", "sourc
 
 
 class Workspace:
-    """One view being built in a folder that is not yet a view.
-
-    Attributes:
-        inputs: Dialogue tables, or what else the view reads.
-        partial: A folder for files that are needed only now.
-        seed: For what is drawn, and for the order.
-        weights: How often rows of a source are taken, by source.
-        buckets: How many ranges the shuffled order of each group is cut into.
-        tokens: What the view's texts hold that no tokenizer knows.
-    """
+    """One view being built from `inputs` in a folder that is not yet a view; files in `partial` are needed only now."""
 
     def __init__(
         self, inputs: Sequence[Path], partial: Path, seed: int, weights: dict[str, float], tokens: list[str]
@@ -123,8 +114,6 @@ class Reading:
     """How a model reads rows in training.
 
     Attributes:
-        context: How contexts become text.
-        tokenizer: The model's.
         limit: Tokens that the model reads.
         seed: For what a view draws as it is read.
         objective: The options of the loss that learns from the rows.
@@ -164,12 +153,7 @@ class View(BaseModel):
         raise NotImplementedError
 
     def transform(self, rows: Any, reading: Reading) -> Callable[[Rows], Rows]:  # noqa: ARG002 - for views that draw
-        """What turns some rows into the columns that a loss takes, as they are read.
-
-        Args:
-            rows: All rows of a group of the view.
-            reading: How the model reads them.
-        """
+        """What turns some rows into the columns that a loss takes, as they are read."""
         return partial(self._columns, reading)
 
     def _columns(self, reading: Reading, rows: Rows) -> Rows:

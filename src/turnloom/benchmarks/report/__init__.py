@@ -40,15 +40,12 @@ def _geometry(standing: Standing) -> Markup:
 
 
 def build_report(runs: Mapping[str, RunResult], cache: Path, on_part: Callable[[str], None] = lambda _: None) -> str:
-    """The report on some runs as one self-contained HTML page.
+    """The report on some runs, by name, as one self-contained HTML page.
 
     Args:
         runs: The runs by name.
         cache: Where embeddings are kept between runs: maps and confusions are made of them, no model is loaded.
         on_part: Called with the name of each part before it is made.
-
-    Raises:
-        TurnloomError: If the runs have no task in common.
     """
     standing = find_standing(runs)
     lookups = {name: partial(read_vectors, cache, runs[name].fingerprint) for name in standing.places}

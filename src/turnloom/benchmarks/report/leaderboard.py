@@ -73,11 +73,7 @@ def _families(run: RunResult) -> set[str]:
 
 
 def find_standing(runs: Mapping[str, RunResult]) -> Standing:
-    """Rank the runs that have every family of tasks; the others would be ranked on something else.
-
-    Raises:
-        TurnloomError: If there is no task to rank by.
-    """
+    """Rank the runs that have every family of tasks; the others would be ranked on something else."""
     most = max(len(_families(run)) for run in runs.values())
     ranked = {name: run for name, run in runs.items() if len(_families(run)) == most}
     tasks = shared_tasks(list(ranked.values()))

@@ -25,14 +25,9 @@ class _Column(BaseModel):
 
 
 class PublishedTable(BaseModel):
-    """A table of a paper, or the part of it to which one remark applies.
+    """A table of a paper, or the part of it to which one remark (`reason`) applies.
 
-    Attributes:
-        paper: Where it is printed.
-        same: Whether protocol and data are those of our tasks.
-        reason: What makes it so, or what does not.
-        columns: Its columns, with the task and score of ours that they are.
-        rows: Scores by the name of the published model.
+    `same` says whether protocol and data are those of our tasks, which the columns then name.
     """
 
     model_config = ConfigDict(extra="forbid")

@@ -150,10 +150,8 @@ def _validation_score(outputs: Floats, targets: Targets) -> float:
 class ActionPrediction(Task):
     """Which acts the next system turn has, each predicted when its probability is above one half.
 
-    Args:
-        dataset: A set whose system turns have acts.
-        space: `plain` probes what a context means, `heads` the space of contexts, where the model has one.
-        splits: Where the examples come from; the public set of that name if not given.
+    `space` is what is probed: what a context means, or the space of contexts. `splits` gives examples of your own in
+    place of the public set's.
     """
 
     def __init__(

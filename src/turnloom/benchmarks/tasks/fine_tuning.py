@@ -43,15 +43,7 @@ SELECTION_PLAN = FineTuning(batch_size=100, max_length=128, patience=2)
 
 
 class _FewShot(Task):
-    """A task of draws that have nothing in common but their data.
-
-    Args:
-        about: What the task's name calls it.
-        dataset: A public set.
-        shots: Examples of each label, or pairs.
-        plan: How the encoder is fine-tuned.
-        described: The rest of the task's `TaskInfo`.
-    """
+    """A task of draws that have nothing in common but their data; subclasses give the rest of its `TaskInfo`."""
 
     def __init__(self, about: str, dataset: str, shots: int, plan: FineTuning, **described: Any) -> None:
         self.shots, self.plan = shots, plan

@@ -28,10 +28,7 @@ def _public_pool(dataset: str) -> Pool:
 class IntentNeighbours(Task):
     """An utterance gets the label that most of its k nearest training utterances have; k = 1 is the main score.
 
-    Args:
-        dataset: An intent set.
-        pool: Where the examples come from; the public set of that name if not given. CLINC150's out-of-scope messages
-            are a label, as in the paper.
+    `pool` gives examples of your own. CLINC150's out-of-scope messages are a label, as in the paper.
     """
 
     def __init__(self, dataset: str, pool: Callable[[], Pool] | None = None) -> None:

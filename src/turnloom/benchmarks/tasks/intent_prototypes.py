@@ -37,13 +37,7 @@ def prototypes(vectors: npt.NDArray[np.float64], labels: Codes, classes: int) ->
 
 
 class IntentPrototypes(Task):
-    """An utterance gets the label whose examples' mean is nearest by cosine.
-
-    Args:
-        dataset: An intent set.
-        shots: Examples of each intent.
-        pool: Where the examples come from; the public set of that name if not given.
-    """
+    """An utterance gets the label whose examples' mean is nearest by cosine; `pool` gives examples of your own."""
 
     def __init__(self, dataset: str, shots: int, pool: Callable[[], Pool] | None = None) -> None:
         self.shots = shots

@@ -54,13 +54,9 @@ def _rates(credit: Floats, in_scope: Floats, out_of_scope: Floats, threshold: fl
 class OutOfScope(Task):
     """A message is out of scope when its best similarity to a prototype is below a threshold.
 
-    Args:
-        dataset: CLINC150 or BANKING77-OOS.
-        shots: Examples of each intent.
-        parts: Where the messages come from (`train`, `dev`, `dev_oos`, `test`, `test_oos`); the public set of that name
-            if not given.
-        threshold: Where the thresholds `mean` and `mean - std` of the best similarity are taken: from the validation
-            split, or as the paper does from the test messages themselves (`transductive`).
+    The thresholds `mean` and `mean - std` of the best similarity come from the validation split, or as in the paper
+    from the test messages themselves (`transductive`). `parts` gives messages of your own (`train`, `dev`, `dev_oos`,
+    `test`, `test_oos`).
     """
 
     def __init__(

@@ -171,9 +171,7 @@ def _others(
 class Reranking(Task):
     """Ten candidates are ordered by a scorer, or by an encoder's cosine.
 
-    Args:
-        dataset: A set of dialogues.
-        adversarial: Whether one of the nine others is a turn of the context: related, but not what comes next.
+    In the adversarial form one of the nine others is a turn of the context: related, but not what comes next.
     """
 
     def __init__(self, dataset: str, *, adversarial: bool = False) -> None:

@@ -87,12 +87,8 @@ def selection_draw(scores: list[dict[str, float]]) -> Draw:
 class ResponseSelection(Task):
     """The true reply is ranked among the replies of 99 other contexts.
 
-    Args:
-        dataset: A set of questions and answers, or of dialogues.
-        turns: How many turns of context.
-        space: `plain` compares meanings; `heads` compares the context's and the reply's own spaces, where the model has
-            them.
-        pairs: Where the contexts and replies come from; the public set of that name if not given.
+    `space` is what is compared: meanings, or the context's and the reply's own spaces. `pairs` gives contexts and
+    replies of your own.
     """
 
     def __init__(

@@ -46,13 +46,9 @@ CODES = {"en": "eng-Latn", "zh": "zho-Hans"}
 
 
 def mteb_similarity_task(dataset: str = "stsb_en", file: str = "test") -> Any:
-    """A task of semantic textual similarity as MTEB knows them.
+    """A task of semantic textual similarity for `mteb.evaluate(model, tasks=[...])`, on data that is here already.
 
-    Give it to `mteb.evaluate(model, tasks=[...])`. Its main score is that of the task `sts-DATASET` here, as a
-    fraction. Nothing is downloaded: pairs come from the folder of public sets.
-
-    Raises:
-        TurnloomError: If MTEB is not installed.
+    Its main score is that of the task `sts-DATASET` here, as a fraction.
     """
     try:
         from mteb.abstasks.sts import AbsTaskSTS

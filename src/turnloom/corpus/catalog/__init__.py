@@ -84,11 +84,7 @@ class DataSet(BaseModel):
         return None
 
     def folder(self) -> Path:
-        """Where the set lies on this machine.
-
-        Raises:
-            TurnloomError: If it is not there.
-        """
+        """Where the set lies on this machine."""
         root = data_root()
         for place in (root / self.name, root / "unclear" / self.name):
             if place.is_dir():

@@ -163,7 +163,7 @@ def fetch(
     on_bytes: Callable[[int], None] = lambda _: None,
     on_file: Callable[[str, int, int], None] = lambda *_: None,
 ) -> dict[str, int]:
-    """Download a set into the data folder and convert it.
+    """Download a set into the data folder and convert it; the number of rows of each file written.
 
     Args:
         dataset: The set.
@@ -172,9 +172,6 @@ def fetch(
         accept_noncommercial: The user's word that a non-commercial licence is kept.
         on_bytes: Called with the bytes of each piece, for a progress bar.
         on_file: Called before each file with its path, its number and how many there are.
-
-    Returns:
-        The number of rows of each file written.
     """
     if dataset.use == "noncommercial" and not accept_noncommercial:
         raise TurnloomError(
@@ -234,17 +231,7 @@ def _continue(url: str, partial: Path, on_bytes: Callable[[int], None]) -> None:
 
 
 def download(url: str, target: Path, blob_id: str, on_bytes: Callable[[int], None] = lambda _: None) -> None:
-    """Fetch a file to `target` unless it is there and right.
-
-    Args:
-        url: Where from.
-        target: Where to; an interrupted download is kept beside it and resumed.
-        blob_id: Its git blob id.
-        on_bytes: Called with the number of bytes of each piece, for a progress bar.
-
-    Raises:
-        TurnloomError: If it cannot be had, or what comes is not what was published.
-    """
+    """Fetch a file unless it is there with this git blob id; an interrupted download is kept beside it and resumed."""
     if target.exists() and git_blob_id(target) == blob_id:
         return
     target.parent.mkdir(parents=True, exist_ok=True)

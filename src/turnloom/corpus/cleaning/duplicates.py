@@ -168,13 +168,11 @@ def _low_bytes(signatures: pa.Array) -> list[pa.Array]:
 def near_copies(keys: Any, table: Any, near: NearOptions, folder: Path) -> Any:
     """The row keys of dialogues that are nearly equal to one with a smaller row key.
 
-    Bands are looked at one after another, so that no more than one of them is in memory.
+    Bands are joined one after another, with candidate pairs kept in `folder`, so that no more than one is in memory.
 
     Args:
         keys: `row_key`, `words` and the bands of the dialogues that are no exact copies.
         table: The same dialogues, with `row_key` and `turns`.
-        near: When dialogues count as near duplicates.
-        folder: Where candidate pairs are kept meanwhile.
     """
     engine = daft()
     col = engine.col
@@ -212,12 +210,8 @@ def response_keys(texts: pa.Array) -> npt.NDArray[np.uint64]:
 def response_frequencies(table: Any, *, first_turns: bool = False) -> Any:
     """A lazy Daft DataFrame (`response`, `count`) of the responses that occur more than once.
 
-    A response is a turn that follows another; it is named by its `response_keys`, so that the table stays small however
-    long texts are. What is not in it occurs once.
-
-    Args:
-        table: A Daft DataFrame with the schema of the dialogue table.
-        first_turns: Count the first turns of dialogues too.
+    A response is a turn that follows another, or with `first_turns` any; it is named by its `response_keys`, so that
+    the table stays small however long texts are.
     """
 
     def responses(turns: pa.Array) -> list[pa.Array]:

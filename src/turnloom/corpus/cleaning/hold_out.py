@@ -147,11 +147,7 @@ def _folded_hashes(texts: list[str]) -> Hashes:
 
 
 def load_hold_out(names: list[str]) -> HoldOut:
-    """Read the evaluation splits of sets into hashes of their folded utterances and pairs.
-
-    Args:
-        names: Names of sets, at most 64.
-    """
+    """Read the evaluation splits of at most 64 sets into hashes of their folded utterances and pairs."""
     if len(names) > 64:
         raise TurnloomError(f"--hold-out names {len(names)} sets", "name at most 64")
     utterances, pairs = [], []
@@ -172,13 +168,7 @@ MIN_WORDS = 4
 
 
 class _Marks:
-    """What was found in a batch of turns.
-
-    Attributes:
-        leaked: Turns that are an utterance of an evaluation set.
-        cut: Turns that with the one before them are a pair of an evaluation set.
-        sets: For each turn, the bits of the sets concerned.
-    """
+    """Which turns of a batch are an evaluation set's utterance (`leaked`) or make its pair with the turn before (`cut`)."""
 
     def __init__(self, offsets: Offsets, flat: pa.StructArray, hold_out: HoldOut) -> None:
         folded = fold_texts(flat.field("text"))

@@ -46,11 +46,7 @@ def reader_names() -> list[str]:
 
 
 def find_reader(name: str) -> Reader:
-    """The reader of a format.
-
-    Raises:
-        TurnloomError: If there is none of that name.
-    """
+    """The reader of a format; raises TurnloomError if there is none of that name."""
     plugin = find_plugin(GROUP, name, READERS)
     if plugin is None:
         if name not in READERS:

@@ -46,13 +46,7 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class Head:
-    """The start of a file, from which its format is recognised.
-
-    Args:
-        path: The file.
-        content: Its first megabyte, unpacked and as UTF-8.
-        encoding: What the file itself is in.
-    """
+    """The start of a file, from which its format is recognised: its first megabyte, unpacked and as UTF-8."""
 
     path: str
     content: bytes

@@ -44,11 +44,7 @@ class Detection:
 
 
 def list_files(pattern: str) -> list[str]:
-    """The files that a path, a glob or a URL names; a folder means all files in it.
-
-    Raises:
-        TurnloomError: If there are none.
-    """
+    """The files that a path, a glob or a URL names; a folder means all files in it."""
     if is_url(pattern):
         files = _list_remote(pattern)
     elif Path(pattern).is_file():
@@ -74,11 +70,7 @@ def _list_remote(pattern: str) -> list[str]:
 
 
 def read_head(path: str) -> Head:
-    """The first megabyte of a file, or as much of it as a broken file gives.
-
-    Raises:
-        TurnloomError: If nothing can be read, or nothing that any reader could use.
-    """
+    """The first megabyte of a file, or as much of it as a broken file gives."""
     content = rest = b""
     try:
         with open_raw(path) as raw, unpacked(path, raw) as stream:
@@ -98,11 +90,7 @@ def read_head(path: str) -> Head:
 
 
 def detect_format(head: Head) -> Detection:
-    """Recognise a log file's format by its first megabyte.
-
-    Raises:
-        TurnloomError: If it looks like none of the known formats.
-    """
+    """Recognise a log file's format by its first megabyte."""
     for name in reader_names():
         why = find_reader(name).recognise(head)
         if why:

@@ -146,10 +146,7 @@ def _whole(text: str) -> JsonRecord | None:
 def json_records(stream: ByteStream, container: Container, start: re.Pattern[str]) -> Iterator[JsonRecord | Rejection]:
     """Yield the records of a JSON file, and a Rejection for each one that cannot be decoded.
 
-    Args:
-        stream: The file's unpacked bytes.
-        container: How the records are held.
-        start: What the start of a record looks like; reading resumes there after a broken one.
+    `start` is what the start of a record looks like: reading resumes there after a broken one.
     """
     if container == "lines":
         yield from _from_lines(stream)

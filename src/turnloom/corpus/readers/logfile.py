@@ -120,11 +120,7 @@ def _open_url(url: str) -> IO[bytes]:
 
 
 def open_raw(path: str) -> IO[bytes]:
-    """The file's bytes as they lie there, compressed or not.
-
-    Raises:
-        OSError: If it cannot be opened.
-    """
+    """The file's bytes as they lie there, compressed or not; raises OSError if it cannot be opened."""
     if not is_url(path):
         return Path(path).open("rb", buffering=2**20)
     try:

@@ -55,9 +55,6 @@ def read_mapping(mapping: dict[str, str]) -> tuple[dict[str, str], TimeReader]:
     """A mapping by the names of the fields, and what it says about times.
 
     A field may go by any name under which its column would be found: ``role`` means ``speaker``.
-
-    Raises:
-        TurnloomError: If it names a field or a setting that there is not, or a field twice.
     """
     by_field: dict[str, str] = {}
     for name, column in mapping.items():

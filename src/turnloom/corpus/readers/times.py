@@ -129,10 +129,8 @@ def _parse(text: str, order: DateOrder | None) -> dt.datetime | None:
 class TimeReader:
     """Reads the times of one file, and counts those that it cannot read.
 
-    Args:
-        order: Whether 1/5/2024 is the first of May; if it is not known, dates with slashes are month first and others
-            day first.
-        off: Whether times are to be passed over.
+    `order` says whether 1/5/2024 is the first of May; if it is not known, dates with slashes are month first, others
+    day first. With `off`, times are passed over.
     """
 
     order: DateOrder | None = None
