@@ -89,7 +89,7 @@ class RunResult(BaseModel):
 
 
 def read_results(folder: Path) -> RunResult | None:
-    """The results of an earlier run, if there are any; raises TurnloomError for a damaged file or one of another version."""
+    """The results of an earlier run, if there are any; raises TurnloomError if the file is damaged."""
     path = folder / FILE
     if not path.exists():
         return None

@@ -83,7 +83,7 @@ def batch_function(
 def with_columns(
     table: Any, fields: Mapping[str, pa.DataType], compute: Callable[..., Sequence[pa.Array]], *inputs: str
 ) -> Any:
-    """The table with columns that `compute` makes of the inputs' Arrow arrays, batch by batch, replacing any of their names."""
+    """The table with columns that `compute` makes of the input columns' Arrow arrays, batch by batch."""
     engine = daft()
     types = {name: engine.DataType.from_arrow_type(arrow_type) for name, arrow_type in fields.items()}
 

@@ -79,7 +79,7 @@ def _slots(tagged: Tagged) -> list[Slot]:
 
 
 def read_utterances(path: Path, source: str) -> Iterator[Dialogue]:
-    """Single utterances as dialogues of one turn: JSON Lines with `text`, perhaps `slots` (a tag per word) and `label`."""
+    """Utterances as dialogues of one turn: JSON Lines with `text`, perhaps `slots` (a tag per word) and `label`."""
     with open_raw(str(path)) as raw, unpacked(str(path), raw) as lines:
         for number, line in enumerate(lines, 1):
             try:

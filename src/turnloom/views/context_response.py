@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,8 @@ class ContextResponse(DialogueView):
         system_speakers: The names of system speakers, whatever their case.
     """
 
+    tokens: ClassVar[list[str]] = [USER_MARK.strip(), SYSTEM_MARK.strip()]
+
     kind: Literal["context_response"] = "context_response"
     per_dialogue: Annotated[int, Field(ge=1)] | Literal["all"] = 1
     max_turns: int | None = Field(None, ge=1)
@@ -52,11 +54,6 @@ class ContextResponse(DialogueView):
         marks = pc.if_else(pa.array(system), SYSTEM_MARK, USER_MARK).cast(pa.large_string())
         marked = pc.binary_join_element_wise(marks, dialogues.texts, pa.scalar("", pa.large_string()))
         return Spans(start, reply, reply, contexts=marked)
-
-    @property
-    def tokens(self) -> list[str]:
-        """The marks of speakers."""
-        return [USER_MARK.strip(), SYSTEM_MARK.strip()]
 
     def texts(self, turns: int, dialogues: int) -> int:
         """Drawn or not, a context has about as many turns as its dialogue."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -20,14 +20,12 @@ class Dropout(DialogueView):
         distinct: Whether each text is taken once, as in the paper, or as often as it occurs.
     """
 
+    context_turns: ClassVar[int | None] = 1
+    counts_first_turns: ClassVar[bool] = True
+
     kind: Literal["dropout"] = "dropout"
     min_words: int = Field(3, ge=0)
     distinct: bool = True
-
-    @property
-    def context_turns(self) -> int | None:
-        """Single turns."""
-        return 1
 
     def spans(self, dialogues: Dialogues, seed: int) -> Spans:  # noqa: ARG002 - nothing is drawn
         """A row for each turn that is long enough."""
@@ -39,8 +37,3 @@ class Dropout(DialogueView):
     def one_per_text(self) -> bool:
         """As `distinct` says."""
         return self.distinct
-
-    @property
-    def counts_first_turns(self) -> bool:
-        """Every turn is a reply here."""
-        return True

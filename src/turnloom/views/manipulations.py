@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -44,6 +44,9 @@ class Manipulations(DialogueView):
             conversation, "bm25" for one that shares words with this one, "self" for a turn of the context.
     """
 
+    # With a number for the dialogue: its own turns are no negatives of a row.
+    columns: ClassVar[tuple[str, ...]] = ("context", "reply", "dialogue", "source")
+
     kind: Literal["manipulations"] = "manipulations"
     min_turns: int = Field(2, ge=1)
     max_turns: int | None = Field(9, ge=1)
@@ -52,11 +55,6 @@ class Manipulations(DialogueView):
     window: int = Field(5, ge=3)
     questions: Annotated[int, Field(ge=1)] | Literal["all"] = "all"
     negatives: tuple[Negative, ...] = Field(("random",), min_length=1)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """With a number for the dialogue: its own turns are no negatives of a row."""
-        return ("context", "reply", "dialogue", "source")
 
     def spans(self, dialogues: Dialogues, seed: int) -> Spans:
         """The replies, each with what was said before."""

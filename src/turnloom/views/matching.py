@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -29,24 +29,13 @@ class Matching(DialogueView):
         ('context', 'reply', 'role', 'frequency', 'source')
     """
 
+    columns: ClassVar[tuple[str, ...]] = ("context", "reply", "role", "frequency", "source")
+    counts_first_turns: ClassVar[bool] = True  # It has turns after it.
+    context_turns: ClassVar[int | None] = 1  # Each turn is read by itself.
+
     kind: Literal["matching"] = "matching"
     turns: int = Field(3, ge=1)
     min_words: int = Field(3, ge=0)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """With the role of who replies."""
-        return ("context", "reply", "role", "frequency", "source")
-
-    @property
-    def counts_first_turns(self) -> bool:
-        """A first turn can be a reply here: it has turns after it."""
-        return True
-
-    @property
-    def context_turns(self) -> int | None:
-        """Each turn is read by itself."""
-        return 1
 
     def spans(self, dialogues: Dialogues, seed: int) -> Spans:  # noqa: ARG002 - nothing is drawn
         """A row for each turn that is long enough and not alone."""

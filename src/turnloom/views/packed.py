@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -22,6 +22,8 @@ class Packed(DialogueView):
         words: About how many words a row has; three words are about four tokens.
     """
 
+    columns: ClassVar[tuple[str, ...]] = ("context", "source")
+
     kind: Literal["packed"] = "packed"
     words: int = Field(180, ge=1)
 
@@ -33,8 +35,3 @@ class Packed(DialogueView):
         begins[1:] = (np.diff(block) != 0) | (np.diff(dialogues.owners) != 0)
         start = np.flatnonzero(begins)
         return Spans(start, np.append(start[1:], len(block)).astype(np.int64), None)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """There is no reply."""
-        return ("context", "source")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -31,15 +31,12 @@ class SharedReplies(View):
         pairs_per_reply: No more pairs than this for each reply, so that what everybody says does not make up the view.
     """
 
+    columns: ClassVar[tuple[str, ...]] = ("context", "reply", "source")
+
     kind: Literal["shared_replies"] = "shared_replies"
     min_words: int = Field(3, ge=0)
     reply_words: int = Field(3, ge=0)
     pairs_per_reply: int = Field(20, ge=1)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Two turns."""
-        return ("context", "reply", "source")
 
     def make_rows(self, workspace: Workspace) -> Any:
         """Pairs of turns from the groups that share a reply."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -35,15 +35,12 @@ class Templates(View):
         names: Whether a template shows its slots' names instead of one token for all.
     """
 
+    columns: ClassVar[tuple[str, ...]] = ("context", "reply", "source")
+
     kind: Literal["templates"] = "templates"
     top_k: int = Field(5, ge=0)
     cap: int = Field(200, ge=1)
     names: bool = False
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The template as the only turn of the context, and the utterance as the reply."""
-        return ("context", "reply", "source")
 
     def make_rows(self, workspace: Workspace) -> Any:
         """The utterances and what is made of their templates; the tokens are those of the slots that there are."""

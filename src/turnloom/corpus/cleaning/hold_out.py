@@ -168,7 +168,7 @@ MIN_WORDS = 4
 
 
 class _Marks:
-    """Which turns of a batch are an evaluation set's utterance (`leaked`) or make its pair with the turn before (`cut`)."""
+    """Which turns of a batch are an evaluation set's utterance (`leaked`), or its pair with the turn before (`cut`)."""
 
     def __init__(self, offsets: Offsets, flat: pa.StructArray, hold_out: HoldOut) -> None:
         folded = fold_texts(flat.field("text"))
