@@ -29,18 +29,15 @@ class Contrast(Loss):
 
     Args:
         model: The SentenceTransformer to train.
-        temperature: Similarities are divided by it.
-        similarity: "cosine" or "dot".
-        form: Who is an anchor, and what are its negatives. "simclr": both sides are anchors, all other texts of
-            both sides are negatives. "symmetric": both sides are anchors, the other side's texts are negatives.
-            "forward": contexts are anchors, replies are negatives. Columns from the third on are negatives of all
-            contexts.
+        temperature: Similarities ("cosine" or "dot") are divided by it.
+        form: "simclr": both sides are anchors, all other texts of both sides are negatives. "symmetric": both sides are
+            anchors, the other side's texts are negatives. "forward": contexts are anchors, replies are negatives.
+            Columns from the third on are negatives of all contexts.
         weighting: How negatives are weighted, see `HardNegativeContrast`.
         head: A module or the name of one between encoder and similarity; trained along.
-        mask: "text" for: a candidate with the text of the anchor or of its positive is no negative. "none" keeps it.
+        mask: "text": a candidate with the text of the anchor or of its positive is no negative. "none" keeps it.
         weighted: Whether labels are weights of the pairs. The loss is the mean over anchors of weight times term.
-        normalize_weights: Divide by the sum of the weights instead of the number of anchors. A batch whose weights are
-            all 0 has the loss 0.
+        normalize_weights: Divide by the sum of the weights instead of the number of anchors.
         gather: Use the texts of all processes as candidates.
         mini_batch_size: Texts whose activations are in memory at a time; none for all. Costs a second forward pass.
         row_chunk: Anchors whose similarities are in memory at a time; chosen by the batch when not given.

@@ -23,12 +23,10 @@ class HardNegativeContrast(Contrast):
         - `weighting="none"`: `-log( e^p / (e^p + sum_j exp(s_ij)) )`
 
     Inputs:
-        Columns (utterance, next utterance), or (utterance, next utterance, negative...): further columns are
-        negatives of every first utterance, as for pairs from natural language inference. No labels.
+        Columns (utterance, next utterance, negative...): further columns are negatives of every first utterance.
 
     When to use:
-        For utterances of dialogues without labels; batches of hundreds of pairs, with `mini_batch_size` when memory
-        is short.
+        For utterances of dialogues without labels; batches of hundreds of pairs.
 
     Relations to other losses:
         `weighting="none"` is `NTXent` with form "simclr". sentence-transformers' `MultipleNegativesRankingLoss` has
@@ -44,10 +42,8 @@ class HardNegativeContrast(Contrast):
         model: The SentenceTransformer to train.
         weighting: "outside" (published code), "inside" (as printed) or "none".
         temperature: 0.05 in the paper.
-        head: The paper's "mlp" (d to 128, dropped after training), another of `Head`, a module, or none.
-        mask: Whether equal texts are no negatives ("text") or are ("none").
-        mini_batch_size: Texts whose activations are in memory at a time; none for all.
-        options: Further options of `Contrast`.
+        head: "mlp" in the paper (d to 128, dropped after training).
+        mask, mini_batch_size, options: As for `Contrast`.
     """
 
     kind = "hard_negative"

@@ -29,8 +29,7 @@ class InverseFrequencyContrast(Contrast):
 
     When to use:
         With contexts of several turns, where a few polite responses make up much of the data. For window sizes 1 to
-        w give a trainer w data sets and a dictionary with one of these losses for each: every window size has a
-        head of its own.
+        w give a trainer w data sets and a dictionary with one of these losses for each: every size has its own head.
 
     Relations to other losses:
         With all frequencies 1 it is `NTXent` with form "symmetric".
@@ -42,10 +41,8 @@ class InverseFrequencyContrast(Contrast):
     Args:
         model: The SentenceTransformer to train.
         temperature: 0.05 in the paper.
-        head: The paper's "linear" (d to d, dropped after training), another of `Head`, a module, or none.
-        mask: Whether equal texts are no negatives ("text") or are ("none").
-        mini_batch_size: Texts whose activations are in memory at a time; none for all.
-        options: Further options of `Contrast`.
+        head: "linear" in the paper (d to d, dropped after training).
+        mask, mini_batch_size, options: As for `Contrast`.
     """
 
     kind = "inverse_frequency"

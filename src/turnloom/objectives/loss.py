@@ -105,15 +105,8 @@ def _identity_mlp(width: int) -> nn.Module:
 class ContextReplyHeads(nn.Module):
     """One head for contexts, another for replies; both begin as the identity, and both are meant to be kept.
 
-    What fits as a reply is not what means the same: with its own head for each side, a shared encoder need not
-    choose. After training, `context` belongs to `encode_query` and `reply` to `encode_document`.
-
-    Args:
-        width: Of the encoder's vectors, and of what the heads give.
-
-    Attributes:
-        context: The head of the first column.
-        reply: The head of all other columns.
+    What fits as a reply is not what means the same: with its own head for each side, a shared encoder need not choose.
+    After training, `context` belongs to `encode_query` and `reply` to `encode_document`.
     """
 
     def __init__(self, width: int) -> None:

@@ -54,7 +54,7 @@ class MaskedLanguage(Loss):
     Formula:
         The mean over masked tokens of the cross-entropy of the true token under
         `softmax(E norm(gelu(W h)) + b)`, with the state `h` and the encoder's own word embeddings `E`. 15 % of the
-        tokens are chosen anew for every batch: 80 % of them become the mask token, 10 % another word, 10 % stay.
+        tokens are chosen for every batch: 80 % of them become the mask token, 10 % another word, 10 % stay.
         Special tokens, those that mark speakers included, are never chosen.
 
     Inputs:
@@ -76,7 +76,7 @@ class MaskedLanguage(Loss):
         model: The SentenceTransformer to train; its first module is a transformer with a mask token.
         probability: The part of the tokens that is chosen.
         columns: The columns to use, all by default.
-        mini_batch_size: Texts whose activations are in memory at a time; none for all.
+        mini_batch_size: As for `Contrast`.
     """
 
     kind = "masked_language"

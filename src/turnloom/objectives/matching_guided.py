@@ -52,8 +52,7 @@ class MatchingGuided(Loss):
         no layer stands between the encoder and the similarity.
 
     Where it differs:
-        Pooling over a turn's tokens commutes with matching: the mean over t of `sum_s (u_t . r_s) r_s` is
-        `sum_s (u . r_s) r_s` with the mean `u` of the `u_t`. So nothing of the size of two texts' tokens is ever made,
+        Pooling over a turn's tokens commutes with matching, so nothing of the size of two texts' tokens is ever made,
         and the cosine needs only the reply's Gram matrix. Means are over true tokens; the published code's divide by
         the padded length. Negatives are replies of the same role among those of the batch, which lie in a random
         order on disk, instead of nine drawn for each reply: as random, and encoded anyway. Each distinct text of a
@@ -63,8 +62,8 @@ class MatchingGuided(Loss):
         model: The SentenceTransformer to train; its own pooling should be the mean.
         temperature: 0.1 in the paper.
         aggregation: "mean" (`I2`) or "attention" (`I1`).
-        negatives: So many of a reply's negatives, drawn anew for each batch; none for all of them.
-        mask: Whether equal texts are no negatives ("text") or are ("none").
+        negatives: So many of a reply's negatives, drawn again for each batch; none for all of them.
+        mask: As for `Contrast`.
     """
 
     kind = "matching_guided"

@@ -22,9 +22,8 @@ class NTXent(Contrast):
         - `form="forward"`: the M contexts as anchors, `j` over the M - 1 other replies (SimCSE, Equation 1)
 
     Inputs:
-        Columns (context, reply), or (context, reply, negative...): further columns are negatives of every context
-        (SimCSE, Equation 5, with form "forward"). No labels. For unsupervised SimCSE both columns hold the same
-        utterance, and the encoder's dropout makes the difference.
+        Columns (context, reply, negative...): further columns are negatives of every context (SimCSE, Equation 5). For
+        unsupervised SimCSE both columns hold the same utterance, and the encoder's dropout makes the difference.
 
     When to use:
         As the plain loss to compare with, and for pairs whose sides are of different kinds ("symmetric").
@@ -40,10 +39,7 @@ class NTXent(Contrast):
         model: The SentenceTransformer to train.
         form: "simclr", "symmetric" or "forward".
         temperature: 0.05 in SimCSE.
-        head: A module or the name of one of `Head`; none by default.
-        mask: Whether equal texts are no negatives ("text") or are ("none").
-        mini_batch_size: Texts whose activations are in memory at a time; none for all.
-        options: Further options of `Contrast`.
+        head, mask, mini_batch_size, options: As for `Contrast`.
     """
 
     kind = "nt_xent"

@@ -26,7 +26,7 @@ class Paraphrases(Contrast):
         over all pairs of texts of the batch of `(cos_now - cos_base)^2`. Without any such pair the first term is 0.
 
     Inputs:
-        Columns (context, reply): two turns whose replies were the same, from the view `shared_replies`. No labels.
+        Columns (context, reply): two turns whose replies were the same, from the view `shared_replies`.
 
     When to use:
         For meaning, beside an objective that learns what comes next. "Find me a bus" and "Get me a bus reservation"
@@ -38,12 +38,9 @@ class Paraphrases(Contrast):
 
     Args:
         model: The SentenceTransformer to train; the base model is a copy of it as it is now.
-        temperature: Cosines are divided by it.
         agreement: The base model's cosine from which a pair is believed.
         pull: The weight of the pull towards the base model; 0 for none.
-        mask: Whether equal texts are no negatives ("text") or are ("none").
-        mini_batch_size: Texts whose activations are in memory at a time; none for all.
-        options: Further options of `Contrast`.
+        temperature, mask, mini_batch_size, options: As for `Contrast`.
     """
 
     kind = "paraphrases"

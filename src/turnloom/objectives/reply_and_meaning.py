@@ -69,8 +69,7 @@ class ReplyAndMeaning(Loss):
         meaning: The weight of DSE's loss; 0 for none.
         pull: The weight of the pull; 0 for none, and then no copy is kept.
         head: The two heads, if they are shared with another loss.
-        mask: Whether equal texts are no negatives ("text") or are ("none").
-        mini_batch_size: Texts whose activations are in memory at a time; none for all.
+        mask, mini_batch_size: As for `Contrast`.
     """
 
     kind = "reply_and_meaning"

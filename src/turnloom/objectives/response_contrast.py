@@ -24,11 +24,10 @@ class ResponseContrast(Contrast):
         `-log( exp(c_i . r_i) / sum_j exp(c_i . r_j) )`.
 
     Inputs:
-        Columns (context, response). No labels.
+        Columns (context, response). Contexts carry marks for who speaks.
 
     When to use:
-        To reproduce TOD-BERT: summed with `MaskedLanguage` on the context, see `ResponseContrastAndWords`. Contexts
-        carry marks for who speaks.
+        To reproduce TOD-BERT: summed with `MaskedLanguage` on the context, see `ResponseContrastAndWords`.
 
     Relations to other losses:
         With `similarity="cosine"`, a temperature and `pooling="model"` it is `NTXent` with form "forward".
@@ -42,9 +41,7 @@ class ResponseContrast(Contrast):
         pooling: "cls" for the state of the first token, whatever the model pools; "model" for the model's own vector.
         similarity: "dot", or "cosine" with a temperature such as 0.05.
         temperature: 1 as published.
-        mask: Whether equal texts are no negatives ("text") or are ("none").
-        mini_batch_size: Texts whose activations are in memory at a time; none for all.
-        options: Further options of `Contrast`.
+        mask, mini_batch_size, options: As for `Contrast`.
     """
 
     settings = (*Contrast.settings, "pooling")

@@ -21,12 +21,10 @@ class Anchors:
     """Anchors of one side, and everything they are compared with.
 
     Args:
-        vectors: The anchors, (m, d), scaled so that a dot product is the logit.
-        positives: The positive of each, (m, d).
+        vectors: The anchors, (m, d), scaled so that a dot product is the logit; `positives` has the positive of each.
         candidates: What may be a negative, (n, d).
         own: For each anchor, the places among the candidates that are itself or its positive, (m, k).
         keys: Keys of the anchors, of their positives (m each) and of the candidates (n); none where nothing is masked.
-        weights: A weight for each anchor, (m).
     """
 
     vectors: Tensor

@@ -18,16 +18,9 @@ def small_transformer(
     dropout: float = 0.1,
     pooling: Literal["mean", "cls", "max"] = "mean",
 ) -> Any:
-    """A SentenceTransformer of BERT's shape with random weights.
+    """A SentenceTransformer of BERT's shape with random weights, whose words are those of a fast tokenizer.
 
-    Args:
-        tokenizer: A fast tokenizer of transformers; its words are the model's words.
-        layers: How many transformer layers.
-        width: Of the token states and of the vectors.
-        heads: Attention heads in each layer; they divide the width.
-        length: The most tokens a text may have.
-        dropout: In all layers, while training.
-        pooling: What makes one vector of the token states.
+    `heads` divide the `width`; `length` is the most tokens a text may have.
     """
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer

@@ -28,7 +28,7 @@ class TemplatePair(Loss):
         with utterances. Templates go through a layer `M_A` of their own.
 
     Inputs:
-        Columns (template, utterance). No labels. The model must have dropout, or `L_t` and `L_u` teach nothing.
+        Columns (template, utterance). The model must have dropout, or `L_t` and `L_u` teach nothing.
 
     When to use:
         For utterances whose slots are known, by annotation or by a tagger, and filled in several ways.
@@ -44,13 +44,10 @@ class TemplatePair(Loss):
 
     Args:
         model: The SentenceTransformer to train.
-        template: The weight of `L_t`.
-        utterance: The weight of `L_u`; 1 in the paper.
-        pair: The weight of `L_pair`; 0.5 in the paper.
+        template, utterance, pair: The weights of `L_t`, `L_u` (1 in the paper) and `L_pair` (0.5 in the paper).
         temperatures: Of `L_t`, `L_u` and `L_pair`.
         template_layer: Whether templates have the layer `M_A`.
-        mask: Whether copies are no negatives ("text") or are ("none").
-        mini_batch_size: Texts whose activations are in memory at a time; none for all.
+        mask, mini_batch_size: As for `Contrast`.
     """
 
     kind = "template_pair"
