@@ -112,8 +112,8 @@ def only_labels(data: Labelled, labels: set[str]) -> Labelled:
 
 def label_codes(labels: list[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
     """The distinct labels in order, and each label's number."""
-    names = sorted(set(labels))
-    return names, codes_of(labels, names)
+    names, codes = np.unique(labels, return_inverse=True)
+    return names.tolist(), codes
 
 
 def codes_of(labels: list[str], names: list[str]) -> npt.NDArray[np.int64]:

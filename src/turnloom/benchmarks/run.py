@@ -114,10 +114,6 @@ def read_runs(folders: Sequence[Path]) -> dict[str, RunResult]:
     }
 
 
-def _is_done(found: TaskResult | None, draws: int, seed: int) -> bool:
-    return found is not None and found.error is None and len(found.groups) == draws and found.seed == seed
-
-
 def _applies(task: Task, encoder: CachedEncoder) -> bool:
     """Spaces of contexts and replies are measured for models that have them; a scorer can re-rank, and nothing else."""
     if isinstance(encoder.encoder, Scorer):
@@ -152,7 +148,8 @@ def run_tasks(
     wanted = [task for task in tasks if _applies(task, encoder)]
     for number, task in enumerate(wanted):
         name, count = task.info.name, min(draws, task.info.draws) if draws else task.info.draws
-        if _is_done(result.tasks.get(name), count, seed):
+        before = result.tasks.get(name)
+        if before and before.error is None and len(before.groups) == count and before.seed == seed:
             continue
         on_task(name, number, len(wanted))
         start = time.perf_counter()

@@ -32,11 +32,6 @@ CONTEXTS = 150
 Score = Callable[[Any], dict[str, float]]
 
 
-def _pool(dataset: str) -> Pool:
-    train, held = INTENTS[dataset]
-    return Pool(labelled(dataset, train), labelled(dataset, held))
-
-
 def sampled_replies(dataset: str, turns: int) -> list[Selection]:
     """A fixed sample of the validation split's replies."""
     pairs = list(next_turns(turns_of(dataset, DIALOGUES[dataset]), turns))
@@ -64,7 +59,11 @@ def _scored(tasks: Sequence[Task]) -> Score:
 
 def benchmark_score() -> Score:
     """Few-shot intents and next turns on the validation splits of public sets."""
-    tasks: list[Task] = [IntentPrototypes(name, 1, partial(_pool, name)) for name in INTENTS]
+
+    def pool(dataset: str) -> Pool:
+        return Pool(*(labelled(dataset, split) for split in INTENTS[dataset]))
+
+    tasks: list[Task] = [IntentPrototypes(name, 1, partial(pool, name)) for name in INTENTS]
     for name in DIALOGUES:
         pairs: Callable[[], list[Selection]] = partial(list, sampled_replies(name, 1))
         tasks += [ResponseSelection(name, 1, "plain", pairs), ResponseSelection(name, 1, "heads", pairs)]

@@ -139,9 +139,10 @@ class SharedHead:
 
     def parameters(self) -> dict[str, Tensor]:
         """By name, for `torch.func.functional_call`, so that their gradient is the mean over all processes."""
-        if not self._agreed:
-            self._agree()
-            self._agreed = True
+        if world_size() > 1 and not self._agreed:
+            for parameter in self._head.parameters():  # Each process has drawn its own at random.
+                dist.broadcast(parameter.data, 0)
+        self._agreed = True
         named = dict(self._head.named_parameters())
         trained = [name for name, parameter in named.items() if parameter.requires_grad]
         if world_size() == 1 or not trained:
@@ -153,9 +154,3 @@ class SharedHead:
         """Vectors after the head. Each call exchanges gradients: who makes several a step takes `parameters` once."""
         found: Tensor = functional_call(self._head, self.parameters(), (vectors,))
         return found
-
-    def _agree(self) -> None:
-        """Give all processes the first one's parameters: each has drawn its own at random."""
-        if world_size() > 1:
-            for parameter in self._head.parameters():
-                dist.broadcast(parameter.data, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,21 +51,18 @@ def claim(recipe: Recipe, tables: Sequence[Path], work: Path, *, resume: bool) -
         if load_recipe(str(work / RECIPE)) != recipe:
             raise TurnloomError(f"{work / RECIPE} is another recipe", "resume with the one the run began with")
         if (work / INPUTS).exists():
-            _compare(recipe, json.loads((work / INPUTS).read_text(encoding="utf-8")), inputs, work.parent)
+            before = json.loads((work / INPUTS).read_text(encoding="utf-8"))
+            began, again = f"the run in {work.parent} began", "or start again with another --out"
+            if before["tables"] != inputs["tables"]:
+                raise TurnloomError(f"{began} with other tables", f"resume with those, {again}")
+            if before["base_model"] != inputs["base_model"]:
+                problem = f"{recipe.model.start} has changed since {began}"
+                raise TurnloomError(problem, f"restore that base model, {again}")
     else:
         refuse_other_files(work.parent, "a model", beside=NOT_THE_MODEL)
     work.mkdir(parents=True, exist_ok=True)
     write_whole(work / INPUTS, json.dumps(inputs, indent=1) + "\n")
     write_whole(work / RECIPE, settings)
-
-
-def _compare(recipe: Recipe, before: Mapping[str, object], inputs: Mapping[str, object], out: Path) -> None:
-    another = "or start again with another --out"
-    if before["tables"] != inputs["tables"]:
-        raise TurnloomError(f"the run in {out} began with other tables", f"resume with those, {another}")
-    if before["base_model"] != inputs["base_model"]:
-        problem = f"{recipe.model.start} has changed since the run in {out} began"
-        raise TurnloomError(problem, f"restore that base model, {another}")
 
 
 def release(work: Path) -> None:
@@ -158,13 +155,6 @@ scorer.score(["where is my parcel?"], ["It left our warehouse yesterday.", "You 
 """
 
 
-def _contexts(context: ContextFormat) -> dict[str, str]:
-    joint = f"`{context.separator}`" if context.separator else "the tokenizer's separator token"
-    most = context.max_turns
-    turns = "All turns are read." if most is None else f"Give at most the last {most}: it has learned from no more."
-    return {"joint": joint, "turns": turns}
-
-
 def _use(recipe: Recipe, name: str, context: ContextFormat) -> str:
     if recipe.reranks:
         return _USE_RERANKER.format(folder=name, end=recipe.model.context.separator or "[SEP]")
@@ -173,7 +163,10 @@ def _use(recipe: Recipe, name: str, context: ContextFormat) -> str:
         return text
     if "template" in recipe.stages[-1].objective.kept_routes:
         return text + _USE_TEMPLATES
-    return text + _USE_HEADS.format(**_contexts(context))
+    joint = f"`{context.separator}`" if context.separator else "the tokenizer's separator token"
+    most = context.max_turns
+    turns = "All turns are read." if most is None else f"Give at most the last {most}: it has learned from no more."
+    return text + _USE_HEADS.format(joint=joint, turns=turns)
 
 
 def _front_matter(recipe: Recipe, base: str) -> str:

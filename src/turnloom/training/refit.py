@@ -73,13 +73,9 @@ class _Share:
 
     def __init__(self, left: Callable[[], float] | None, share: float = 1.0) -> None:
         self._left = left
+        self.bounded = left is not None
         self._all = left() if left is not None else 0.0
         self._share = share
-
-    @property
-    def bounded(self) -> bool:
-        """Whether it ends."""
-        return self._left is not None
 
     @property
     def part(self) -> float:

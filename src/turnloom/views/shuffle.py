@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -97,12 +97,6 @@ def _bucket(folder: Path, number: int, one_per_text: bool) -> pa.Table | None:
     return rows.drop_columns([name for name in ("order", "bucket", "response") if name in rows.column_names])
 
 
-def _narrow(rows: pa.Table) -> pa.Table:
-    """Daft's wide types as the ones that everything else reads without asking."""
-    schema = pa.schema([(field.name, _NARROW.get(field.name, field.type)) for field in rows.schema])
-    return rows.cast(schema).combine_chunks()
-
-
 class _Shards:
     """A growing row of Parquet files."""
 
@@ -131,11 +125,6 @@ class _Shards:
         self._writer, self._rows, self._bytes = None, 0, 0
 
 
-def _pieces(rows: pa.Table, columns: list[str]) -> Iterator[pa.Table]:
-    for start in range(0, len(rows), ROWS_PER_ROW_GROUP):
-        yield _narrow(rows.slice(start, ROWS_PER_ROW_GROUP).select(columns))
-
-
 def write_shards(
     buckets: Path,
     numbers: range,
@@ -156,8 +145,11 @@ def write_shards(
             rows = rows.slice(0, left)
             found = pc.value_counts(rows["source"])
             counts.update(dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True)))
-            for piece in _pieces(rows, columns):
-                shards.append(piece)
+            rows = rows.select(columns)
+            # Daft's wide types as the ones that everything else reads without asking.
+            schema = pa.schema([(field.name, _NARROW.get(field.name, field.type)) for field in rows.schema])
+            for start in range(0, len(rows), ROWS_PER_ROW_GROUP):
+                shards.append(rows.slice(start, ROWS_PER_ROW_GROUP).cast(schema).combine_chunks())
         on_bucket()
     shards.close()
     return dict(sorted(counts.items()))

@@ -150,17 +150,12 @@ def augment(template: Template, book: EntityBook, *, k: int, cap: int, seed: int
     total = math.prod(len(choice) for choice in values)
     numbers: Iterable[int] = range(total)
     if total > cap:
-        digest = hashlib.sha256(f"{seed}\x00{template.text(names=True)}".encode()).digest()
-        numbers = sorted(_distinct(random.Random(digest), total, cap))
+        rng = random.Random(hashlib.sha256(f"{seed}\x00{template.text(names=True)}".encode()).digest())
+        drawn: set[int] = set()
+        while len(drawn) < cap:  # Not `rng.sample`: the total may be too large for 64 bits.
+            drawn.add(rng.randrange(total))
+        numbers = sorted(drawn)
     return [template.fill(_choice(number, values)) for number in numbers]
-
-
-def _distinct(rng: random.Random, total: int, count: int) -> set[int]:
-    """So many different numbers below a total that may be too large for 64 bits."""
-    found: set[int] = set()
-    while len(found) < count:
-        found.add(rng.randrange(total))
-    return found
 
 
 def _choice(number: int, values: Sequence[Sequence[str]]) -> list[str]:

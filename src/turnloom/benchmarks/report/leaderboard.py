@@ -61,11 +61,9 @@ class Standing:
         if len(scores) < 2:
             return None
         best = max(scores, key=lambda name: scores[name])
-        differences = [self._pair(best, other).tasks.get(task) for other in scores if other != best]
+        both = [(self.pairs.get((best, other)) or self.pairs[other, best]) for other in scores if other != best]
+        differences = [pair.tasks.get(task) for pair in both]
         return best if all(found is not None and found.is_clear for found in differences) else None
-
-    def _pair(self, one: str, other: str) -> Comparison:
-        return self.pairs[(one, other) if (one, other) in self.pairs else (other, one)]
 
 
 def _families(run: RunResult) -> set[str]:
@@ -117,19 +115,16 @@ def _with_ends(interval: Interval) -> str:
     return Markup(f"{interval.mean:.1f}<br><small>{interval.low:.1f} to {interval.high:.1f}</small>")
 
 
-def _against_best(place: Place) -> str:
-    if place.behind is None:
-        return "best mean"
-    return f"{place.behind.interval.mean:+.1f}, clear" if place.is_clear else NO_DIFFERENCE
-
-
 def leaderboard(standing: Standing) -> Markup:
     """Models by families with 95 % intervals, the best first; in words who is no worse than the best."""
     rows = []
     for name, place in standing.places.items():
         marked = name if place.is_clear else f"{name} ●"
         families = [_with_ends(mean) for mean in place.families.values()]
-        rows.append((marked, _with_ends(place.overall), _against_best(place), *families))
+        against_best = "best mean"
+        if place.behind is not None:
+            against_best = f"{place.behind.interval.mean:+.1f}, clear" if place.is_clear else NO_DIFFERENCE
+        rows.append((marked, _with_ends(place.overall), against_best, *families))
     caption = (
         f"Mean scores with 95 % intervals over the {len(standing.tasks)} tasks that all ranked models have; overall is "
         "the mean over families. ● marks the best and those without a clear difference to it. Models that saw the same "

@@ -26,10 +26,6 @@ def _hits(outputs: Floats, targets: Targets) -> Targets:
     return np.asarray(targets[np.arange(len(targets)), outputs.argmax(axis=1)])
 
 
-def _accuracy(outputs: Floats, targets: Targets) -> float:
-    return float(_hits(outputs, targets).mean())
-
-
 class DialogueInference(Task):
     """Which kind of contradiction, if any, ends the dialogue; on a public set of dialogues with one label each."""
 
@@ -55,6 +51,8 @@ class DialogueInference(Task):
             part: (dialogues, np.array([[name == label for name in names] for label in labels]))
             for part, (dialogues, labels) in splits.items()
         }
-        outputs = probe_contexts(encoder, data, _accuracy, exclusive=True, draws=draws, seed=seed)
+        outputs = probe_contexts(
+            encoder, data, lambda *both: float(_hits(*both).mean()), exclusive=True, draws=draws, seed=seed
+        )
         credits = [100.0 * _hits(rows, data["test"][1]) for rows in outputs]
         return [Draw({"accuracy": float(each.mean())}, each) for each in credits]

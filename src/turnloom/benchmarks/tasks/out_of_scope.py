@@ -86,7 +86,9 @@ class OutOfScope(Task):
         """Threshold-free scores, and DSE's four at both thresholds, in percent."""
         parts = self._parts()
         names, codes = label_codes(parts["train"].labels)
-        vectors = {part: encoder.encode(parts[part].texts) for part in self._needed() if len(parts[part])}
+        # A validation threshold never sees the test split, nor the other way round.
+        needed = ["test", "test_oos"] if self.transductive else ["dev", "dev_oos", "test", "test_oos"]
+        vectors = {part: encoder.encode(parts[part].texts) for part in needed if len(parts[part])}
         truths = codes_of(parts["test"].labels, names)
         found = []
         for draw in range(draws):
@@ -97,10 +99,6 @@ class OutOfScope(Task):
                 self._scores({part: cosine_similarity(rows, centres) for part, rows in vectors.items()}, truths)
             )
         return found
-
-    def _needed(self) -> list[str]:
-        """The splits that are looked at: a validation threshold never sees the test split, nor the other way round."""
-        return ["test", "test_oos"] if self.transductive else ["dev", "dev_oos", "test", "test_oos"]
 
     def _scores(self, similarities: dict[str, Floats], truths: npt.NDArray[np.int64]) -> Draw:
         best = {part: rows.max(axis=1) for part, rows in similarities.items()}

@@ -46,14 +46,11 @@ class FetchPlan(BaseModel):
 
 
 @cache
-def _plans() -> dict[str, FetchPlan]:
-    text = resources.files("turnloom.corpus.catalog").joinpath("fetch.yaml").read_text(encoding="utf-8")
-    return {name: FetchPlan(**entry) for name, entry in yaml.safe_load(text).items()}
-
-
 def fetch_plan(name: str) -> FetchPlan | None:
     """What to download for a set; None for those a person has to get."""
-    return _plans().get(name)
+    text = resources.files("turnloom.corpus.catalog").joinpath("fetch.yaml").read_text(encoding="utf-8")
+    entry = yaml.safe_load(text).get(name)
+    return None if entry is None else FetchPlan(**entry)
 
 
 def _clinc150(folder: Path) -> Rows:

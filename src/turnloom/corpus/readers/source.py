@@ -94,10 +94,6 @@ class _SideFiles:
         self.counts.records += 1
         self.counts.rejected += 1
 
-    def note_times(self, times: TimeReader) -> None:
-        self.counts.unread_times, self.counts.unread_time = times.unread, times.example
-        self.counts.assumed_dates, self.counts.assumed_date = times.assumed, times.assumed_example
-
     def save(self, *, done: bool = False) -> None:
         if not done and time.monotonic() - self._saved < 0.5:
             return
@@ -134,7 +130,8 @@ def _entries(file: LogFile, side: _SideFiles) -> Iterator[Parsed]:
                     side.counts.dropped_turns += entry.dropped_turns
                     yield entry
                 side.counts.bytes_read = raw.tell()
-                side.note_times(times)
+                side.counts.unread_times, side.counts.unread_time = times.unread, times.example
+                side.counts.assumed_dates, side.counts.assumed_date = times.assumed, times.assumed_example
     except (OSError, EOFError, zlib.error) as error:
         # A truncated gzip or a lost connection: what came before it is good.
         side.reject(Rejection(last_line, f"the file could not be read to its end: {error}"))
