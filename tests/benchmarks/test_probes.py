@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,8 +10,7 @@ from sklearn.metrics import f1_score
 
 from turnloom.benchmarks.metrics import f1_scores
 from turnloom.benchmarks.probe import GRID, ProbeData, choose_setting, fit_probe
-from turnloom.benchmarks.tasks.action_prediction import ActionExamples, ActionTurn, action_examples, read_dstc2
-from turnloom.errors import TurnloomError
+from turnloom.benchmarks.tasks.action_prediction import ActionExamples, ActionTurn, action_examples
 
 
 def micro(outputs: np.ndarray, targets: np.ndarray) -> float:
@@ -84,27 +80,3 @@ def test_contexts_are_the_last_three_turns_and_the_first_turn_has_none() -> None
     turns = [ActionTurn(True, "welcome", ["WELCOME"]), *[ActionTurn(False, text) for text in "abcd"]]
     found = action_examples([[*turns, ActionTurn(True, "so?", ["ASK:x", "ASK:y", "SAY"]), ActionTurn(True, "hm")]])
     assert found == ActionExamples([("b", "c", "d")], [frozenset({"ASK", "SAY"})])
-
-
-def test_dstc2(tmp_path: Path) -> None:
-    call = tmp_path / "data" / "Mar13" / "call-1"
-    call.mkdir(parents=True)
-    turns = [
-        {
-            "output": {"transcript": said, "dialog-acts": [{"act": act, "slots": []}]},
-            "input": {"live": {"asr-hyps": [{"asr-hyp": heard, "score": -1}] if heard else []}},
-        }
-        for said, act, heard in (("Hello.", "welcomemsg", "cheep"), ("What food?", "request", ""), ("Bye.", "bye", ""))
-    ]
-    (call / "log.json").write_text(json.dumps({"turns": turns}))
-    listed = tmp_path / "train.flist"
-    listed.write_text("Mar13/call-1\n\n")
-    heard = read_dstc2(tmp_path / "data", listed)
-    assert heard.contexts == [("Hello.", "cheep"), ("Hello.", "cheep", "What food?")]
-    (call / "label.json").write_text(json.dumps({"turns": [{"transcription": "cheap"}, {"transcription": "thai"}]}))
-    written = read_dstc2(tmp_path / "data", listed)
-    assert written.contexts == [("Hello.", "cheap"), ("cheap", "What food?", "thai")]
-    assert written.labels == [frozenset({"request"}), frozenset({"bye"})]
-    listed.write_text("Mar13/call-2\n")
-    with pytest.raises(TurnloomError, match=r"call-2/log\.json is missing"):
-        read_dstc2(tmp_path / "data", listed)

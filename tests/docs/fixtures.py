@@ -58,15 +58,6 @@ def write_files(place: Path) -> None:
     )
     csv = "conversation_id,role,message\n1,customer,where is my parcel\n1,agent,it is on its way\n"
     (place / "chats.csv").write_text(csv, encoding="utf-8")
-    asr = {"live": {"asr-hyps": []}}
-    turns = [{"output": {"transcript": "Hello.", "dialog-acts": [{"act": "welcomemsg"}]}, "input": asr} for _ in "ab"]
-    call = place / "data" / "Mar13" / "call-1"
-    call.mkdir(parents=True)
-    (call / "log.json").write_text(json.dumps({"turns": turns}), encoding="utf-8")
-    (call / "label.json").write_text(json.dumps({"turns": [{"transcription": "thai"}] * 2}), encoding="utf-8")
-    (place / "config").mkdir()
-    for part in ("train", "dev", "test"):
-        (place / "config" / f"dstc2_{part}.flist").write_text("Mar13/call-1\n", encoding="utf-8")
 
 
 def write_place(place: Path) -> None:

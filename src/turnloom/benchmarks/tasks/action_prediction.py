@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +12,6 @@ from turnloom.benchmarks.data import split_rows
 from turnloom.benchmarks.metrics import f1_scores
 from turnloom.benchmarks.probe import Floats, Targets, probe_contexts
 from turnloom.benchmarks.task import Draw, Draws, Space, Task, TaskInfo, leave_out_credits
-from turnloom.errors import TurnloomError
 
 __all__ = [
     "ActionExamples",
@@ -25,7 +21,6 @@ __all__ = [
     "action_splits",
     "action_targets",
     "f1_draw",
-    "read_dstc2",
 ]
 
 CONTEXT_TURNS = 3
@@ -94,44 +89,6 @@ def action_splits(dataset: str) -> dict[str, ActionExamples]:
         part: action_examples(_dialogues(dataset, split)).sample(limit)
         for (part, limit), split in zip(LIMITS.items(), ("train", "dev", "test"), strict=True)
     }
-
-
-def read_dstc2(root: Path, sessions: Path) -> ActionExamples:
-    """DSTC2: a folder a call with `log.json` and `label.json`; a list names the calls of a split.
-
-    What the user said is taken from the transcription; a call without one has the recogniser's best guess.
-
-    Args:
-        root: The folder that the list's lines are relative to (`data`).
-        sessions: The list (`dstc2_train.flist`).
-    """
-    folders = [root / line.strip() for line in sessions.read_text(encoding="utf-8").splitlines() if line.strip()]
-    return action_examples(_dstc2_call(folder) for folder in folders)
-
-
-def _dstc2_call(folder: Path) -> list[ActionTurn]:
-    def turns_in(path: Path) -> list[dict[str, Any]]:
-        try:
-            turns: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["turns"]
-        except json.JSONDecodeError as error:
-            raise TurnloomError(
-                f"{path}, line {error.lineno}: {error.msg}", "the file is cut off or is no JSON"
-            ) from error
-        return turns
-
-    if not (folder / "log.json").exists():
-        raise TurnloomError(f"{folder / 'log.json'} is missing", "give the files as their authors publish them")
-    labels = folder / "label.json"
-    said = [turn.get("transcription") for turn in turns_in(labels)] if labels.exists() else []
-    turns = []
-    for place, turn in enumerate(turns_in(folder / "log.json")):
-        acts = [act["act"] for act in turn["output"]["dialog-acts"]]
-        turns.append(ActionTurn(True, turn["output"]["transcript"], acts))
-        guesses = turn["input"]["live"]["asr-hyps"]
-        text = said[place] if place < len(said) else guesses[0]["asr-hyp"] if guesses else ""
-        if text:
-            turns.append(ActionTurn(False, text))
-    return turns
 
 
 def f1_draw(predicted: Targets, truth: Targets, main_score: str) -> Draw:
