@@ -24,21 +24,10 @@ OwnHeads = Annotated[
 ]
 
 
-class _ScaledGradient(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, vectors: Tensor, factor: float) -> Tensor:
-        ctx.factor = factor
-        return vectors.view_as(vectors)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        return gradient * ctx.factor, None
-
-
 def scaled_gradient(vectors: Tensor, factor: float) -> Tensor:
     """The same vectors, whose gradient is multiplied by a factor on its way back; 0 stops it."""
-    scaled: Tensor = vectors.detach() if factor == 0 else _ScaledGradient.apply(vectors, factor)  # type: ignore[no-untyped-call, unused-ignore]
-    return scaled
+    fixed = vectors.detach()
+    return fixed + factor * (vectors - fixed) if factor else fixed
 
 
 class ReplyAndMeaning(Loss):
