@@ -18,8 +18,6 @@ from turnloom.errors import TurnloomError
 from turnloom.runtime.bm25 import BM25
 from turnloom.runtime.encoder import Context, Encoder, ObjectEncoder, SentenceTransformerEncoder, Vectors, load_encoder
 
-__all__ = ["BASELINES", "BM25Scorer", "baseline", "lexical_tasks", "training_texts"]
-
 TRAINING_TEXTS = 20_000
 
 

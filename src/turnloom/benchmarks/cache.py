@@ -14,8 +14,6 @@ from turnloom.files import replacing
 from turnloom.runtime.encoder import Context, Encoder, Scorer, Vectors
 from turnloom.runtime.protocols import source_of
 
-__all__ = ["CachedEncoder", "Floats", "read_vectors"]
-
 SHARD = 4_096
 """Texts that are encoded before the result is saved: what a killed run can lose."""
 _KEY_BYTES = 16

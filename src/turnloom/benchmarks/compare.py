@@ -19,18 +19,6 @@ import numpy.typing as npt
 from turnloom.benchmarks.run import RunResult, TaskResult
 from turnloom.errors import TurnloomError
 
-__all__ = [
-    "NO_DIFFERENCE",
-    "Comparison",
-    "Difference",
-    "Interval",
-    "compare_runs",
-    "holm",
-    "mean_intervals",
-    "shared_tasks",
-    "task_interval",
-]
-
 Floats = npt.NDArray[np.float64]
 RESAMPLES = 2_000
 LEVEL = 0.05

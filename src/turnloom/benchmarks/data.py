@@ -15,20 +15,6 @@ import numpy.typing as npt
 from turnloom.corpus.catalog import get_dataset
 from turnloom.corpus.table import falls_into
 
-__all__ = [
-    "Labelled",
-    "Pool",
-    "codes_of",
-    "hashed_parts",
-    "label_codes",
-    "labelled",
-    "only_labels",
-    "rows",
-    "split_pool",
-    "split_rows",
-    "turns_of",
-]
-
 
 @dataclass(frozen=True)
 class Labelled:

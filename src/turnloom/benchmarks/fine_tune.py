@@ -19,20 +19,6 @@ from turnloom.runtime.protocols import TrainableEncoder
 if TYPE_CHECKING:
     import torch
 
-__all__ = [
-    "FineTuning",
-    "LabelObjective",
-    "LabelledTexts",
-    "Objective",
-    "Places",
-    "ReplyObjective",
-    "draw_few_shot",
-    "fine_tune",
-    "rank_replies",
-    "simclr_loss",
-    "trainable_copy",
-]
-
 Places = npt.NDArray[np.int64]
 LabelledTexts = tuple[list[str], npt.NDArray[Any]]
 TEMPERATURE = 0.05

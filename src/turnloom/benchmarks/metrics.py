@@ -14,25 +14,6 @@ import numpy.typing as npt
 
 from turnloom.runtime.vectors import unit_rows
 
-__all__ = [
-    "alignment",
-    "average_precision",
-    "best_column_credit",
-    "cosine_similarity",
-    "detection_scores",
-    "expected_reciprocal_rank",
-    "expected_top_k",
-    "f1_scores",
-    "first_relevant_reciprocal_rank",
-    "hubness",
-    "isotropy",
-    "nearest_label_credit",
-    "normalise_rows",
-    "shares_below",
-    "spearman",
-    "uniformity",
-]
-
 Floats = npt.NDArray[np.float64]
 Matrix = npt.NDArray[Any]
 

@@ -16,8 +16,6 @@ from turnloom.runtime.encoder import Context
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["GRID", "ProbeData", "Setting", "choose_setting", "fit_probe", "probe_contexts"]
-
 EPOCHS, PATIENCE, BATCH = 40, 5, 256
 Floats = npt.NDArray[Any]
 Targets = npt.NDArray[np.bool_]

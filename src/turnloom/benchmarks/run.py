@@ -20,8 +20,6 @@ from turnloom.errors import TurnloomError
 from turnloom.files import write_whole
 from turnloom.runtime.encoder import Scorer
 
-__all__ = ["RunResult", "TaskResult", "read_results", "read_runs", "run_tasks"]
-
 FILE = "results.json"
 
 

@@ -24,16 +24,6 @@ from turnloom.corpus.labelled import is_out_of_scope, read_rows
 from turnloom.errors import TurnloomError
 from turnloom.plugins import Plugin, find_plugin, plugin_names
 
-__all__ = [
-    "SUITES",
-    "dialogues_of_table",
-    "intent_tasks",
-    "read_labelled_messages",
-    "reply_tasks",
-    "suite_tasks",
-    "tasks_named",
-]
-
 GROUP = "turnloom.tasks"
 INTENTS = ("clinc150", "banking77", "hwu64", "snips")
 MORE_INTENTS = ("atis", "dstc11_intent", "bitext_support")

@@ -14,8 +14,6 @@ from pydantic import BaseModel, ConfigDict
 from turnloom.benchmarks.cache import CachedEncoder
 from turnloom.corpus.catalog import get_dataset
 
-__all__ = ["Draw", "Draws", "Space", "Task", "TaskInfo", "leave_out_credits"]
-
 GROUPS = 50
 """Into how many groups test examples are put for intervals: small enough to keep in a file, enough to resample."""
 

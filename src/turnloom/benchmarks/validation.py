@@ -22,8 +22,6 @@ from turnloom.runtime.encoder import SentenceTransformerEncoder
 from turnloom.runtime.precision import computes_bf16_fast
 from turnloom.runtime.scorer import CrossEncoderScorer
 
-__all__ = ["DIALOGUES", "benchmark_score", "reply_score", "rerank_score", "sampled_replies"]
-
 DRAWS, REPLIES = 3, 1_000
 INTENTS = {"clinc150": ("train", "val"), "hwu64": ("train", "valid")}
 DIALOGUES = {"sgd": "dev", "multiwoz21": "val"}

@@ -23,8 +23,6 @@ from turnloom.corpus.table import Manifest, TableWriter, count_by_source
 from turnloom.corpus.turn_arrays import TURNS_TYPE, join_turns, split_turns
 from turnloom.errors import TurnloomError
 
-__all__ = ["Conversion", "NothingReadError", "Reason", "common_reasons", "convert"]
-
 IntArray = npt.NDArray[np.int64]
 REJECTED = "rejected.jsonl"
 _NUMBER = re.compile(r"\d[\d,.]*")

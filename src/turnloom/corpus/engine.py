@@ -13,8 +13,6 @@ import pyarrow as pa
 
 from turnloom.errors import TurnloomError
 
-__all__ = ["PARQUET_FILE_BYTES", "batch_function", "daft", "frugally", "use_runner", "with_columns"]
-
 PARQUET_FILE_BYTES = 128 * 2**20
 """Small enough to spread over workers, large enough that a billion dialogues stay a few thousand files."""
 ROW_GROUP_BYTES = 32 * 2**20

@@ -18,8 +18,6 @@ from turnloom.corpus.turn_arrays import beginnings, dialogue_hashes, join_turns,
 from turnloom.pages.page import page, rows_table
 from turnloom.pages.plots import bars, curve
 
-__all__ = ["CorpusStatistics", "count_pairs", "headline", "inspect_page", "measure", "warnings_of"]
-
 MAX_WORDS = 60
 MAX_TURNS = 40
 TOP_UTTERANCES = 20

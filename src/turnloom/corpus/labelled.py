@@ -14,8 +14,6 @@ from typing import Any, NamedTuple, TextIO
 from turnloom.corpus.readers.logfile import open_raw, unpacked
 from turnloom.errors import TurnloomError
 
-__all__ = ["OUT_OF_SCOPE", "LabelledMessage", "Row", "is_out_of_scope", "read_messages", "read_rows"]
-
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 FORMATS = ("jsonl", "json", "csv", "tsv", "txt")
 OUT_OF_SCOPE = "out_of_scope"

@@ -29,8 +29,6 @@ from turnloom.corpus.schema import ARROW_SCHEMA, SCHEMA_VERSION
 from turnloom.corpus.table import MANIFEST, WORK, Manifest, TableWriter, Workspace, read_manifest, read_table
 from turnloom.corpus.turn_arrays import map_turns, with_row_keys
 
-__all__ = ["PrepareOptions", "prepare"]
-
 
 class PrepareOptions(BaseModel):
     """What `prepare` does.

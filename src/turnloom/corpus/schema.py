@@ -15,21 +15,6 @@ from typing import Any
 
 import pyarrow as pa
 
-__all__ = [
-    "ARROW_SCHEMA",
-    "MAX_TEXT_CHARS",
-    "SCHEMA_VERSION",
-    "BadDialogueError",
-    "Dialogue",
-    "Slot",
-    "Turn",
-    "check_dialogue",
-    "check_string",
-    "check_turn",
-    "dialogues_from_arrow",
-    "dialogues_to_arrow",
-]
-
 SCHEMA_VERSION = 1
 """Raised whenever a column is added, renamed or changes its meaning."""
 

@@ -25,20 +25,6 @@ from turnloom.corpus.turn_arrays import content_hash, with_row_keys
 from turnloom.errors import TurnloomError
 from turnloom.files import WholeFolder
 
-__all__ = [
-    "Manifest",
-    "TableWriter",
-    "Workspace",
-    "bucket",
-    "count_by_source",
-    "engine_versions",
-    "falls_into",
-    "read_manifest",
-    "read_table",
-    "remove_workspace",
-    "split_table",
-]
-
 MANIFEST = "manifest.json"
 WORK = ".work"
 """The folder beside a table's files in which a command keeps what it has done so far."""

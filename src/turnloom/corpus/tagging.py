@@ -20,8 +20,6 @@ from turnloom.corpus.table import Manifest, TableWriter, count_by_source, read_t
 from turnloom.corpus.turn_arrays import Offsets, map_turns, with_field
 from turnloom.errors import TurnloomError
 
-__all__ = ["Tagged", "Tagger", "load_tagger", "read_bio", "read_utterances", "slot_table", "spacy_tagger", "with_slots"]
-
 Slots = Sequence[tuple[str, int, int]]
 """The name, first character and the one after the last of each slot."""
 Tagger = Callable[[Sequence[str]], Iterable[Slots]]

@@ -18,24 +18,6 @@ import pyarrow.compute as pc
 from turnloom.corpus.engine import daft, with_columns
 from turnloom.corpus.schema import ARROW_SCHEMA
 
-__all__ = [
-    "TURNS_TYPE",
-    "beginnings",
-    "content_hash",
-    "dialogue_hashes",
-    "hash_strings",
-    "join_turns",
-    "keep_turns",
-    "list_parts",
-    "map_turns",
-    "mix",
-    "split_turns",
-    "sums",
-    "with_field",
-    "with_row_keys",
-    "with_texts",
-]
-
 Offsets = npt.NDArray[np.int64]
 TURNS_TYPE = ARROW_SCHEMA.field("turns").type
 

@@ -20,8 +20,6 @@ from torch.utils.checkpoint import checkpoint
 from turnloom.errors import TurnloomError
 from turnloom.objectives.gathering import gather_rows, world_size
 
-__all__ = ["Features", "FrozenBase", "bare_model", "in_mini_batches", "pairwise_pull", "sentence_vectors", "text_keys"]
-
 Features = dict[str, Any]
 """One column of a batch as a trainer passes it: `input_ids`, `attention_mask` and what else the model reads."""
 

@@ -15,8 +15,6 @@ from turnloom.objectives.gathering import SharedHead, gather_rows, own_offset, t
 from turnloom.objectives.loss import AnyHead, ContextReplyHeads, Loss, Mask, Temperature, build_head, check_choice
 from turnloom.objectives.row_terms import Anchors, Weighting, weighted_sum
 
-__all__ = ["Contrast", "Form", "Similarity"]
-
 Form = Literal["simclr", "symmetric", "forward"]
 Similarity = Literal["cosine", "dot"]
 

@@ -15,17 +15,6 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.func import functional_call
 
-__all__ = [
-    "SharedHead",
-    "first_process_first",
-    "gather_rows",
-    "is_first_process",
-    "of_first",
-    "own_offset",
-    "total",
-    "world_size",
-]
-
 
 def world_size() -> int:
     """How many processes train together; 1 without `torch.distributed`."""

@@ -8,8 +8,6 @@ from turnloom.objectives.contrast import Contrast
 from turnloom.objectives.loss import AnyHead, Mask, Temperature
 from turnloom.objectives.row_terms import Weighting
 
-__all__ = ["HardNegativeContrast"]
-
 
 class HardNegativeContrast(Contrast):
     """The loss of DSE (Zhou et al., 2022): NT-Xent over both sides, close negatives weigh more.

@@ -10,8 +10,6 @@ from turnloom.errors import TurnloomError
 from turnloom.objectives.contrast import Contrast
 from turnloom.objectives.loss import AnyHead, Mask, Temperature
 
-__all__ = ["InverseFrequencyContrast"]
-
 
 class InverseFrequencyContrast(Contrast):
     """The loss of WMDC: symmetric NT-Xent times the inverse response frequency.

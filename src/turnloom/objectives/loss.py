@@ -12,22 +12,6 @@ from torch import Tensor, nn
 from turnloom.errors import TurnloomError
 from turnloom.objectives.columns import Features
 
-__all__ = [
-    "AnyHead",
-    "ContextReplyHeads",
-    "Head",
-    "Loss",
-    "Mask",
-    "Sum",
-    "Temperature",
-    "Weight",
-    "build_head",
-    "check_choice",
-    "like_model",
-    "linear_head",
-    "mlp_head",
-]
-
 Mask = Literal["text", "none"]
 Temperature = Annotated[float, Field(gt=0)]
 Weight = Annotated[float, Field(ge=0)]

@@ -14,8 +14,6 @@ from turnloom.objectives.gathering import SharedHead, total, world_size
 from turnloom.objectives.loss import Loss, Weight, check_choice, like_model
 from turnloom.views.utterance_tasks import MARKS, MarkedInput, Task
 
-__all__ = ["UtteranceManipulation", "padded", "scores_and_states"]
-
 BY_LENGTH = 16
 """Rows that run together on a CPU: a step of UMS then takes two thirds of the time, with 8 or 32 three quarters."""
 Form = Literal["binary", "softmax"]

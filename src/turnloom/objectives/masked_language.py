@@ -15,8 +15,6 @@ from turnloom.objectives.columns import Features, bare_model, in_mini_batches
 from turnloom.objectives.gathering import SharedHead, total, world_size
 from turnloom.objectives.loss import Loss
 
-__all__ = ["MaskedLanguage"]
-
 TARGETS = "masked_targets"
 IGNORED = -100
 

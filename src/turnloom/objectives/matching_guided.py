@@ -15,8 +15,6 @@ from turnloom.objectives.columns import Features, text_keys
 from turnloom.objectives.gathering import SharedHead, total, world_size
 from turnloom.objectives.loss import Loss, Mask, Temperature, check_choice, like_model
 
-__all__ = ["MatchingGuided"]
-
 Aggregation = Literal["mean", "attention"]
 
 

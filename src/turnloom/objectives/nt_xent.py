@@ -7,8 +7,6 @@ from typing import Any
 from turnloom.objectives.contrast import Contrast, Form
 from turnloom.objectives.loss import AnyHead, Mask, Temperature
 
-__all__ = ["NTXent"]
-
 
 class NTXent(Contrast):
     """The normalised, temperature-scaled cross-entropy (Chen et al., 2020; SimCSE: Gao et al., 2021).

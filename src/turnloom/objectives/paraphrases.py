@@ -14,8 +14,6 @@ from turnloom.objectives.columns import Features, FrozenBase, pairwise_pull, tex
 from turnloom.objectives.contrast import Contrast
 from turnloom.objectives.loss import Mask, Temperature, Weight
 
-__all__ = ["Paraphrases"]
-
 
 class Paraphrases(Contrast):
     """NT-Xent between turns that were answered alike, weighted by whether the base model finds them related.

@@ -15,9 +15,6 @@ from turnloom.objectives.hard_negative import HardNegativeContrast
 from turnloom.objectives.inverse_frequency import InverseFrequencyContrast
 from turnloom.objectives.loss import ContextReplyHeads, Loss, Mask, Temperature, Weight
 
-__all__ = ["ReplyAndMeaning", "scaled_gradient"]
-
-
 OwnHeads = Annotated[
     ContextReplyHeads | Literal["context-reply"] | None,
     GetPydanticSchema(lambda _, handler: handler(Literal["context-reply"])),

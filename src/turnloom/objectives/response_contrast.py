@@ -11,8 +11,6 @@ from turnloom.objectives.contrast import Contrast, Similarity
 from turnloom.objectives.loss import Mask, Sum, Temperature, Weight, check_choice
 from turnloom.objectives.masked_language import MaskedLanguage
 
-__all__ = ["ResponseContrast", "ResponseContrastAndWords"]
-
 Pooling = Literal["cls", "model"]
 
 

@@ -8,8 +8,6 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-__all__ = ["Anchors", "Weighting", "anchor_losses", "weighted_sum"]
-
 Weighting = Literal["outside", "inside", "none"]
 
 FLOOR = -1e30  # finite, so that an anchor whose candidates are all masked has loss 0 and gradient 0, not NaN

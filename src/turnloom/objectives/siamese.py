@@ -14,8 +14,6 @@ from turnloom.objectives.columns import Features, text_keys
 from turnloom.objectives.gathering import SharedHead
 from turnloom.objectives.loss import Loss, like_model
 
-__all__ = ["Siamese"]
-
 
 class Siamese(Loss):
     """Context and reply through one encoder, and a small network over both vectors (DialogueCSE, section 5.2.2).

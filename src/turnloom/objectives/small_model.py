@@ -5,8 +5,6 @@ from __future__ import annotations
 import tempfile
 from typing import Any, Literal
 
-__all__ = ["small_transformer"]
-
 
 def small_transformer(
     tokenizer: Any,

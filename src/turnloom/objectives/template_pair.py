@@ -15,8 +15,6 @@ from turnloom.objectives.contrast import Contrast
 from turnloom.objectives.gathering import SharedHead
 from turnloom.objectives.loss import Loss, Mask, Weight, like_model
 
-__all__ = ["TemplatePair"]
-
 
 class TemplatePair(Loss):
     """The three losses of TaDSE.

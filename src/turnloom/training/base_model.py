@@ -22,8 +22,6 @@ from turnloom.training.losses import kept_heads, without_heads
 from turnloom.training.recipe import ModelOptions, Recipe
 from turnloom.views.utterance_tasks import END_OF_TURN, MARKS
 
-__all__ = ["add_tokens", "as_cross_encoder", "context_formats", "frozen_rows", "load_base_model"]
-
 TURNS = [END_OF_TURN, *MARKS.values()]
 _FROZEN_ROWS = "turnloom_frozen_rows"
 

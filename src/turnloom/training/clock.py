@@ -12,8 +12,6 @@ from typing import Literal
 
 from turnloom.files import write_whole
 
-__all__ = ["REFIT_SHARE", "Budget", "Progress", "RunClock", "Window", "rate_factor"]
-
 Progress = Callable[[str, float, str], None]
 """Called with what is being done, the part that is done, and a note."""
 CLOCK = "clock.json"

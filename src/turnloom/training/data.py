@@ -21,8 +21,6 @@ from turnloom.training.recipe import Part, Recipe, Stage
 from turnloom.views import build_view, load_view
 from turnloom.views.view import Reading
 
-__all__ = ["BlockShuffle", "StageData", "tables_within"]
-
 TURNS_A_MINUTE = 500_000
 """Views of so many turns are made in less than half a minute on two cores; nothing learns from more of them in it."""
 _PARTS = 10_000

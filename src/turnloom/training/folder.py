@@ -22,8 +22,6 @@ from turnloom.runtime.installed import model_folder
 from turnloom.training.clock import CLOCK
 from turnloom.training.recipe import Recipe, load_recipe
 
-__all__ = ["WORK", "claim", "release", "save_model", "write_card"]
-
 WORK = "training"
 """The folder inside the model's folder that holds the recipe, the curve, and the checkpoints of a run under way."""
 RECIPE, INPUTS = "recipe.yaml", "inputs.json"

@@ -15,16 +15,6 @@ from turnloom.objectives import ContextReplyHeads
 from turnloom.training.objective_options import ObjectiveOptions
 from turnloom.training.recipe import Part
 
-__all__ = [
-    "added_parameters",
-    "build_losses",
-    "context_reply_heads",
-    "keep_heads",
-    "kept_heads",
-    "trained_heads",
-    "without_heads",
-]
-
 
 def build_losses(
     model: Any,

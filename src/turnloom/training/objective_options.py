@@ -17,8 +17,6 @@ from pydantic.errors import PydanticUserError
 
 from turnloom.plugins import KindOfOption, Plugin
 
-__all__ = ["Objective", "ObjectiveOptions", "Options"]
-
 GROUP = "turnloom.objectives"
 """Both our own package and the group of entry points."""
 

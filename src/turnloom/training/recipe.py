@@ -16,8 +16,6 @@ from turnloom.runtime.precision import computes_bf16_fast
 from turnloom.training.objective_options import Objective, Options
 from turnloom.views import Manipulations, ViewOptions
 
-__all__ = ["ModelOptions", "Part", "Recipe", "Refit", "Stage", "load_recipe", "recipe_names", "recipe_text"]
-
 
 class Shape(Options):
     """How large a network is."""

@@ -14,8 +14,6 @@ from turnloom.objectives import ContextReplyHeads, InverseFrequencyContrast
 from turnloom.training.clock import Progress
 from turnloom.training.recipe import Refit
 
-__all__ = ["refit_heads"]
-
 AT_A_TIME, AT_A_TIME_BOUNDED = 2_048, 128
 """Rows to encode before the next look at the clock: many of them are faster, since texts of like length go together."""
 ENCODING_SHARE = 0.75

@@ -17,8 +17,6 @@ from turnloom.training.clock import Progress, RunClock
 from turnloom.training.folder import WORK, claim, release, save_model, write_card
 from turnloom.training.recipe import Recipe
 
-__all__ = ["Progress", "TrainResult", "train", "train_on_ray"]
-
 Validate = Callable[[Any], dict[str, float]]
 
 

@@ -32,8 +32,6 @@ from turnloom.training.trainer import (
 )
 from turnloom.training.validation import Looks, Validation
 
-__all__ = ["StageRun"]
-
 FINISHED = "finished.json"
 _NEVER = 10_000_000
 _TIMES = ("runtime", "per_second")

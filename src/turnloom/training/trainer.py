@@ -27,8 +27,6 @@ from turnloom.training.data import BlockShuffle
 from turnloom.training.losses import added_parameters
 from turnloom.training.recipe import Recipe, Stage
 
-__all__ = ["DialogueTrainer", "Pace", "RerankerTrainer", "last_checkpoint", "state_at_the_end", "training_arguments"]
-
 HEADS, COMPLETE = "heads.safetensors", "complete"
 _ADDED = r"^(?!(?:.*\.)?model\.)|\.(?:classifier|score)\."
 """Matches the names of parameters that do not belong to the encoder: heads, and a cross-encoder's last layer."""

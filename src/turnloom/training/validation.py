@@ -12,8 +12,6 @@ from sentence_transformers.sentence_transformer.evaluation import SentenceEvalua
 
 from turnloom.training.clock import Progress
 
-__all__ = ["Looks", "Validation"]
-
 UNKNOWN_SHARE = 0.15
 """How much of a stage's time is kept for a look of which nobody knows yet how long it takes."""
 

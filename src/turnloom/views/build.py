@@ -35,8 +35,6 @@ from turnloom.views.template_rows import Templates
 from turnloom.views.view import View, Workspace
 from turnloom.views.windows import Windows
 
-__all__ = ["GROUP", "ViewOptions", "build_view"]
-
 GROUP = "turnloom.views"
 
 _OWN: dict[str, type[View]] = {

@@ -9,8 +9,6 @@ from pydantic import Field
 
 from turnloom.views.dialogue_view import Dialogues, DialogueView, Indices, Spans
 
-__all__ = ["Consecutive", "ContextSizes", "pairs"]
-
 ContextSizes = Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)]
 
 

@@ -12,8 +12,6 @@ from pydantic import Field
 
 from turnloom.views.dialogue_view import Dialogues, DialogueView, Spans, drawn_turns
 
-__all__ = ["SYSTEM_MARK", "SYSTEM_SPEAKERS", "USER_MARK", "ContextResponse"]
-
 SYSTEM_SPEAKERS = ("system", "assistant", "agent", "bot", "gpt", "model", "wizard", "operator", "support")
 """Names, in lower case, under which logs know the one who answers."""
 USER_MARK, SYSTEM_MARK = "[USR] ", "[SYS] "

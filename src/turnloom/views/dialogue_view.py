@@ -23,8 +23,6 @@ from turnloom.corpus.turn_arrays import dialogue_hashes, hash_strings, split_tur
 from turnloom.views.shuffle import Keys, buckets_of, copies, seeded
 from turnloom.views.view import View, Workspace, exploded, grouped, source_weights, with_frequencies
 
-__all__ = ["DialogueView", "Dialogues", "Indices", "Spans", "dialogue_rows", "drawn_turns", "turn_runs"]
-
 Indices = npt.NDArray[np.int64]
 
 

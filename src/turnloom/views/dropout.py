@@ -9,8 +9,6 @@ from pydantic import Field
 
 from turnloom.views.dialogue_view import Dialogues, DialogueView, Spans
 
-__all__ = ["Dropout"]
-
 
 class Dropout(DialogueView):
     """SimCSE without labels, and DSE-dropout: context and reply are the same text (Zhou et al. 2022, section 4.1).

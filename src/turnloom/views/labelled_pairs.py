@@ -23,8 +23,6 @@ from turnloom.errors import TurnloomError
 from turnloom.views.shuffle import seeded
 from turnloom.views.view import View, Workspace, with_frequencies
 
-__all__ = ["LabelledPairs", "pair_rows"]
-
 ROWS_AT_A_TIME = 50_000
 _FORMATS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl", "csv": "csv", "tsv": "tsv", "parquet": "parquet"}
 

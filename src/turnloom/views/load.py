@@ -13,8 +13,6 @@ from turnloom.errors import TurnloomError
 if TYPE_CHECKING:
     from datasets import Dataset, IterableDataset
 
-__all__ = ["CACHE", "VIEW_VERSION", "ViewManifest", "load_view", "read_view_manifest", "stream_view"]
-
 CACHE = ".arrow"
 """Where `load_view` keeps its memory-mapped copy."""
 VIEW_VERSION = 2

@@ -15,8 +15,6 @@ from turnloom.views.dialogue_view import Dialogues, DialogueView, Spans, drawn_t
 from turnloom.views.utterance_tasks import MARKS, MarkedInput, Marker, Task, manipulate
 from turnloom.views.view import Reading, Rows
 
-__all__ = ["Manipulations", "Negative", "ToReplyPairs"]
-
 Negative = Literal["random", "bm25", "self"]
 POOL = 10_000
 """Replies among which BM25 looks for hard negatives: a view lies in a shuffled order, its first rows are a sample."""

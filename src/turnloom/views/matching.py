@@ -10,8 +10,6 @@ from pydantic import Field
 from turnloom.views.dialogue_view import Dialogues, DialogueView, Spans
 from turnloom.views.view import Reading, Rows
 
-__all__ = ["Matching"]
-
 
 class Matching(DialogueView):
     """DialogueCSE: a reply and up to `turns` turns before and after it (Liu et al. 2021, section 3).

@@ -9,8 +9,6 @@ from pydantic import Field
 
 from turnloom.views.dialogue_view import Dialogues, DialogueView, Spans
 
-__all__ = ["Packed"]
-
 
 class Packed(DialogueView):
     """Consecutive turns of a dialogue, about so many words a row; there is no reply.

@@ -16,8 +16,6 @@ from turnloom.views.dialogue_view import Dialogues
 from turnloom.views.shuffle import seeded
 from turnloom.views.view import View, Workspace, exploded, grouped
 
-__all__ = ["SharedReplies"]
-
 
 class SharedReplies(View):
     """Two turns whose replies are the same but for case, digits and punctuation; context and reply are such turns.

@@ -20,8 +20,6 @@ import pyarrow.parquet as pq
 
 from turnloom.corpus.turn_arrays import mix
 
-__all__ = ["Keys", "bucket_count", "buckets_of", "copies", "seeded", "write_shards"]
-
 Keys = npt.NDArray[np.uint64]
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 TEXTS_PER_BUCKET = 500_000

@@ -18,8 +18,6 @@ from turnloom.errors import TurnloomError
 from turnloom.views.templates import ONE_TOKEN, EntityBook, Statistics, Template, augment, slot_token, template_of
 from turnloom.views.view import View, Workspace, exploded
 
-__all__ = ["TemplateRows", "Templates", "find_templates"]
-
 _ORIGINAL, _MADE = "0", "1"
 """Before a template's name, so that of an utterance's templates the one it was said with comes first."""
 

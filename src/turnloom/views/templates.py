@@ -12,16 +12,6 @@ from dataclasses import dataclass, field
 
 from turnloom.corpus.tagging import Tagged, Tagger
 
-__all__ = [
-    "EntityBook",
-    "Statistics",
-    "Template",
-    "augment",
-    "slot_token",
-    "template_of",
-    "templater",
-]
-
 ONE_TOKEN = "{SLOT}"
 
 

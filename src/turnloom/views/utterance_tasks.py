@@ -15,8 +15,6 @@ import numpy as np
 
 from turnloom.errors import TurnloomError
 
-__all__ = ["END_OF_TURN", "MARKS", "Manipulated", "MarkedInput", "Marker", "Task", "fit_turns", "manipulate"]
-
 Task = Literal["insertion", "deletion", "search"]
 END_OF_TURN = "[EOT]"
 MARKS: dict[Task, str] = {"insertion": "[INS]", "deletion": "[DEL]", "search": "[SRCH]"}

@@ -20,8 +20,6 @@ from turnloom.errors import TurnloomError
 from turnloom.runtime.context_format import ContextFormat
 from turnloom.views.shuffle import bucket_count, buckets_of, copies
 
-__all__ = ["Reading", "Rows", "View", "Workspace", "exploded", "grouped", "source_weights", "with_frequencies"]
-
 
 class Workspace:
     """One view being built from `inputs` in a folder that is not yet a view; files in `partial` are needed only now."""

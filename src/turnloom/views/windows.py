@@ -10,8 +10,6 @@ from pydantic import Field
 from turnloom.views.consecutive import ContextSizes, pairs
 from turnloom.views.dialogue_view import Dialogues, DialogueView, Spans
 
-__all__ = ["Windows"]
-
 
 class Windows(DialogueView):
     """WMDC's multiple window-sized positive pairs: for each reply the last 1, 2, … turns (section 4.2.2).

@@ -26,8 +26,6 @@ from turnloom.errors import TurnloomError
 from turnloom.pages.page import figure, paragraph, wide_table
 from turnloom.pages.plots import intervals_plot
 
-__all__ = ["Place", "Standing", "find_standing", "leaderboard", "standing_in_words", "task_tables"]
-
 
 @dataclass(frozen=True)
 class Place:

@@ -17,8 +17,6 @@ from turnloom.pages.page import figure, legend, rows_table
 from turnloom.pages.plots import Cloud, Points, cloud_map, heat_map
 from turnloom.runtime.encoder import Vectors
 
-__all__ = ["CONFUSION_TASK", "INTENT_TASK", "PAIR_TASK", "Confusion", "confusions", "intent_maps", "pair_maps"]
-
 INTENTS, STRANGERS, PAIRS = 12, 120, 30
 CONFUSED, SHOTS, MISTAKES, SHOWN, CONFUSED_MODELS = "banking77", 5, 15, 20, 2
 INTENT_TASK, PAIR_TASK, CONFUSION_TASK = "oos-1shot-clinc150", "select-amazon_qa", f"intent-{SHOTS}shot-{CONFUSED}"

@@ -13,8 +13,6 @@ from turnloom.benchmarks.report.leaderboard import Standing
 from turnloom.benchmarks.run import RunResult
 from turnloom.pages.page import paragraph, wide_table
 
-__all__ = ["PublishedTable", "comparable_tables", "other_tables", "published_tables"]
-
 
 class _Column(BaseModel):
     model_config = ConfigDict(extra="forbid")

@@ -13,16 +13,6 @@ from turnloom.benchmarks.metrics import f1_scores
 from turnloom.benchmarks.probe import Floats, Targets, probe_contexts
 from turnloom.benchmarks.task import Draw, Draws, Space, Task, TaskInfo, leave_out_credits
 
-__all__ = [
-    "ActionExamples",
-    "ActionPrediction",
-    "ActionTurn",
-    "action_examples",
-    "action_splits",
-    "action_targets",
-    "f1_draw",
-]
-
 CONTEXT_TURNS = 3
 LIMITS = {"train": 20_000, "validation": 4_000, "test": 6_000}
 

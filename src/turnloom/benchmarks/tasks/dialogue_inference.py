@@ -10,8 +10,6 @@ from turnloom.benchmarks.probe import Floats, Targets, probe_contexts
 from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo
 from turnloom.corpus.catalog import get_dataset
 
-__all__ = ["DialogueInference"]
-
 
 def _examples(dataset: str, split: str) -> tuple[list[tuple[str, ...]], list[str]]:
     """Dialogues, and what is wrong with the last turn of each; CI-ToD's knowledge base is ignored, as in DiaEval."""

@@ -31,8 +31,6 @@ from turnloom.benchmarks.tasks.response_selection import MAX_PAIRS, Selection, b
 from turnloom.corpus.catalog import get_dataset
 from turnloom.errors import TurnloomError
 
-__all__ = ["ActionFineTuning", "IntentFineTuning", "SelectionFineTuning"]
-
 DRAWS = 3
 INTENT_PLAN = FineTuning()
 ACTION_PLAN = FineTuning(

@@ -7,8 +7,6 @@ from turnloom.benchmarks.data import label_codes, labelled
 from turnloom.benchmarks.metrics import alignment, hubness, isotropy, uniformity
 from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo
 
-__all__ = ["Geometry"]
-
 
 class Geometry(Task):
     """Messages of one intent are positives."""

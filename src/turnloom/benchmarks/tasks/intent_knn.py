@@ -12,8 +12,6 @@ from turnloom.benchmarks.metrics import cosine_similarity, nearest_label_credit
 from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo
 from turnloom.corpus.catalog import get_dataset
 
-__all__ = ["IntentNeighbours"]
-
 KS = (1, 3, 5, 10, 20, 50)
 AT_A_TIME = 256
 

@@ -13,8 +13,6 @@ from turnloom.benchmarks.metrics import best_column_credit, cosine_similarity, n
 from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo
 from turnloom.corpus.catalog import get_dataset
 
-__all__ = ["IntentPrototypes", "draw_supports", "prototypes"]
-
 Codes = npt.NDArray[np.int64]
 
 

@@ -14,8 +14,6 @@ from turnloom.benchmarks.metrics import best_column_credit, cosine_similarity, d
 from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo
 from turnloom.benchmarks.tasks.intent_prototypes import draw_supports, prototypes
 
-__all__ = ["OutOfScope"]
-
 FILES = {
     "clinc150": {
         "train": ["train"],

@@ -21,17 +21,6 @@ from turnloom.benchmarks.metrics import (
 from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo
 from turnloom.runtime.encoder import Scorer, Vectors
 
-__all__ = [
-    "CONTEXTS",
-    "Candidates",
-    "Reranking",
-    "candidate_outputs",
-    "candidate_scores",
-    "dialogue_turns",
-    "form_scores",
-    "reranking_examples",
-]
-
 CONTEXTS, CANDIDATES, MIN_TURNS = 2_000, 10, 2
 NAMES = {"top1": "r10_at_1", "top2": "r10_at_2", "top5": "r10_at_5"}
 PLAIN, ADVERSARIAL = [0, *range(2, CANDIDATES + 1)], [*range(CANDIDATES)]

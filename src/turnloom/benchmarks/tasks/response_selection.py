@@ -13,16 +13,6 @@ from turnloom.benchmarks.data import rows, turns_of
 from turnloom.benchmarks.metrics import cosine_similarity, expected_reciprocal_rank, expected_top_k
 from turnloom.benchmarks.task import Draw, Draws, Space, Task, TaskInfo
 
-__all__ = [
-    "ResponseSelection",
-    "Selection",
-    "blocks",
-    "next_turns",
-    "selection_draw",
-    "selection_pairs",
-    "selection_scores",
-]
-
 BLOCK = 100
 MAX_PAIRS = 3_000
 TOP = (1, 3, 10)

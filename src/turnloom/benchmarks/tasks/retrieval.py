@@ -15,8 +15,6 @@ from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo
 from turnloom.corpus.catalog import get_dataset
 from turnloom.runtime.bm25 import BM25
 
-__all__ = ["Query", "SemanticRetrieval", "retrieval_queries"]
-
 CANDIDATES, MAX_POSITIVES, QUERIES, SENTENCES = 100, 30, 1_000, 6_000
 
 

@@ -13,8 +13,6 @@ from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo, leave_out_cred
 from turnloom.corpus.catalog import get_dataset
 from turnloom.errors import TurnloomError
 
-__all__ = ["SentenceSimilarity", "mteb_similarity_task"]
-
 
 class SentenceSimilarity(Task):
     """How well cosines order pairs as people do."""

@@ -28,8 +28,6 @@ from turnloom.corpus.schema import Dialogue
 from turnloom.errors import TurnloomError
 from turnloom.files import replacing
 
-__all__ = ["FetchPlan", "download", "fetch", "fetch_plan", "git_blob_id"]
-
 BASE_URL = "https://raw.githubusercontent.com"
 Rows = dict[str, Iterator[dict[str, Any]]]
 """For each file of the set, its rows."""

@@ -20,20 +20,6 @@ from turnloom.corpus.cleaning.normalise import spaced_texts, word_counts
 from turnloom.corpus.engine import batch_function, daft, with_columns
 from turnloom.corpus.turn_arrays import beginnings, hash_strings, join_turns, keep_turns, split_turns, sums
 
-__all__ = [
-    "NearOptions",
-    "copies_in",
-    "near_copies",
-    "repeated_responses",
-    "response_frequencies",
-    "response_keys",
-    "shared_groups",
-    "twins_in",
-    "with_bands",
-    "without",
-    "without_keys",
-]
-
 SIGNATURE = 128
 """Hashes by which a candidate pair's similarity is estimated; its standard error is at most 0.044."""
 

@@ -25,15 +25,6 @@ from turnloom.corpus.table import falls_into
 from turnloom.corpus.turn_arrays import TURNS_TYPE, Offsets, beginnings, hash_strings, join_turns, split_turns, sums
 from turnloom.errors import TurnloomError
 
-__all__ = [
-    "SUITES",
-    "HoldOut",
-    "cut_dialogues",
-    "hold_out_names",
-    "load_hold_out",
-    "overlap_counts",
-]
-
 Hashes = npt.NDArray[np.uint64]
 
 SUITES: dict[str, list[str]] = {

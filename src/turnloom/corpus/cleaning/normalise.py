@@ -25,17 +25,6 @@ from turnloom.corpus.turn_arrays import (
     with_texts,
 )
 
-__all__ = [
-    "clean",
-    "count_merged_turns",
-    "fold_texts",
-    "merge_speakers",
-    "normalise_texts",
-    "spaced_texts",
-    "with_text_keys",
-    "word_counts",
-]
-
 # RE2's \s is ASCII only: other spaces, control characters and blanks (of Braille and Hangul) are named.
 _BLANKS = r"\x00-\x20\x7f-\xa0\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{2800}\x{3000}\x{3164}\x{ffa0}"
 _NEEDS_WORK = r"[\x00-\x1f\x7f]|  |^ | $"

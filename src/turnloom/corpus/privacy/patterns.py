@@ -17,8 +17,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["KINDS", "PATTERNS", "Pattern", "find_personal", "scrub_text", "scrub_texts", "with_placeholders"]
-
 # Every kind of personal data has one of these: an at sign, a dotted name, five digits close together, two colons.
 _SUSPICIOUS = r"@|[A-Za-z0-9]\.[A-Za-z0-9]|://|(?:\d[ ().+/-]{0,3}){5}|[0-9A-Fa-f]:[0-9A-Fa-f:]*:|::"
 _CALLING = re.compile(

@@ -13,17 +13,6 @@ from turnloom.corpus.readers.logfile import UTF_8, ByteStream, Parsed, Rejection
 from turnloom.corpus.readers.times import TimeReader
 from turnloom.corpus.schema import BadDialogueError, Dialogue, check_dialogue
 
-__all__ = [
-    "Head",
-    "JsonReader",
-    "ReadOptions",
-    "Reader",
-    "identifier",
-    "list_of",
-    "strings",
-    "value_of",
-]
-
 
 @dataclass(frozen=True)
 class ReadOptions:

@@ -11,8 +11,6 @@ from turnloom.corpus.readers.logfile import ByteStream, Line, Parsed, Rejection,
 from turnloom.corpus.readers.rows import FIELDS, Row, find_columns, group_rows
 from turnloom.errors import TurnloomError
 
-__all__ = ["READER", "split_records"]
-
 DELIMITERS = "\t,;|"
 MAX_RECORD_LINES = 1_000
 """A quoted field of more lines than this is a quote that was never closed."""

@@ -27,8 +27,6 @@ from turnloom.corpus.readers.source import LogFile
 from turnloom.corpus.readers.times import DateSurvey, TimeReader
 from turnloom.errors import TurnloomError
 
-__all__ = ["Detection", "detect_format", "find_logs", "list_files", "read_head"]
-
 HEAD_BYTES = 2**20
 ENOUGH_DATES = 1_000
 """Dates that can be read in one way only, after which the rest need not be looked at."""

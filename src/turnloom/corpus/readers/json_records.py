@@ -14,8 +14,6 @@ from typing import Any, Literal
 
 from turnloom.corpus.readers.logfile import ByteStream, Rejection, read_lines, shorten
 
-__all__ = ["Container", "JsonRecord", "find_container", "json_records"]
-
 Container = Literal["lines", "array", "object"]
 MAX_FILE_BYTES = 2**30
 """A JSON array has to be held in memory; JSON Lines does not."""

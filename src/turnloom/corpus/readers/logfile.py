@@ -22,24 +22,6 @@ from turnloom.corpus.schema import Dialogue
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = [
-    "MAX_RECORD_BYTES",
-    "UTF_8",
-    "ByteStream",
-    "Line",
-    "Parsed",
-    "Rejection",
-    "as_utf8",
-    "encoding_note",
-    "find_encoding",
-    "is_url",
-    "open_raw",
-    "read_lines",
-    "shorten",
-    "stem",
-    "unpacked",
-]
-
 MAX_RECORD_BYTES = 8 * 2**20
 """A longer line is not a conversation; it is skipped without being held in memory."""
 

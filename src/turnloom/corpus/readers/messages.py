@@ -9,8 +9,6 @@ from turnloom.corpus.readers.base import JsonReader, ReadOptions, identifier, st
 from turnloom.corpus.readers.json_records import JsonRecord
 from turnloom.corpus.schema import BadDialogueError, Dialogue, Turn
 
-__all__ = ["READER"]
-
 _SHAREGPT_ROLES = {"human": "user", "gpt": "assistant", "chatgpt": "assistant", "bard": "assistant"}
 _NOT_SAID = {"system", "developer", "tool", "function", "function_call", "observation"}
 """Instructions to a model and the answers of its tools: nobody said them to anybody."""

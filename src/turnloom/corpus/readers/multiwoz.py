@@ -9,8 +9,6 @@ from turnloom.corpus.readers.base import JsonReader, ReadOptions, identifier, li
 from turnloom.corpus.readers.json_records import JsonRecord
 from turnloom.corpus.schema import BadDialogueError, Dialogue, Slot, Turn
 
-__all__ = ["READER"]
-
 _NOT_DOMAINS = {"message", "topic"}
 
 

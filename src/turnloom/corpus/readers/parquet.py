@@ -15,8 +15,6 @@ from turnloom.corpus.readers.json_records import JsonRecord
 from turnloom.corpus.readers.logfile import ByteStream, Parsed, Rejection, open_raw
 from turnloom.corpus.readers.rows import Row, find_columns, group_rows
 
-__all__ = ["READER"]
-
 ROWS_AT_A_TIME = 1_000
 _NESTED = {"turns": turns.READER, "messages": messages.READER, "conversations": messages.READER}
 

@@ -17,8 +17,6 @@ from turnloom.corpus.readers.times import DateOrder, TimeReader
 from turnloom.corpus.schema import BadDialogueError, Dialogue, Turn, check_string, check_turn
 from turnloom.errors import TurnloomError
 
-__all__ = ["FIELDS", "NO_ORDER", "Row", "find_columns", "group_rows", "read_mapping"]
-
 _NAMES = """
 dialogue_id: dialogue_id conversation_id conv_id conversation dialog_id dialogue thread_id session_id ticket_id conv
 text: text message body utterance content msg message_text

@@ -9,8 +9,6 @@ from turnloom.corpus.readers.base import JsonReader, ReadOptions, identifier, li
 from turnloom.corpus.readers.json_records import JsonRecord
 from turnloom.corpus.schema import BadDialogueError, Dialogue, Slot, Turn
 
-__all__ = ["READER", "parse"]
-
 
 def _objects(record: dict[str, Any], key: str) -> list[dict[str, Any]]:
     """The objects of an optional list."""

@@ -27,8 +27,6 @@ from turnloom.corpus.table import falls_into
 if TYPE_CHECKING:
     from daft.io.pushdowns import Pushdowns
 
-__all__ = ["FileCounts", "LogFile", "dialogue_source", "read_counts"]
-
 BATCH_DIALOGUES = 4_000
 BATCH_TURNS = 40_000
 ROW_FORMATS = ("csv", "parquet")

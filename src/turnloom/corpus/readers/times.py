@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 
-__all__ = ["DateOrder", "DateSurvey", "TimeReader", "usual_order"]
-
 DateOrder = Literal["day-first", "month-first"]
 
 _UTC = dt.timezone.utc

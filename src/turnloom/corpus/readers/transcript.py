@@ -13,8 +13,6 @@ from turnloom.corpus.readers.base import Head, ReadOptions
 from turnloom.corpus.readers.logfile import ByteStream, Line, Parsed, Rejection, read_lines, shorten
 from turnloom.corpus.schema import BadDialogueError, Dialogue, Turn, check_dialogue
 
-__all__ = ["READER"]
-
 _TURN = re.compile(
     r"^(?:\[(?P<time>[^\]]{4,40})\]\s*)?"
     r"(?P<speaker>[^\s:\[{\"][^:\n{\"]{0,60}?)\s*:"
