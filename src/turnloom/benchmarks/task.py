@@ -20,12 +20,10 @@ GROUPS = 50
 
 @dataclass(frozen=True)
 class Draw:
-    """The scores of one draw.
+    """The scores of one draw by name, in percent except for those of geometry.
 
-    Attributes:
-        scores: By name; in percent, except those of geometry.
-        credits: What each test example adds to the main score, which is their mean: what intervals are made of. Empty
-            for a score that is no mean over examples.
+    `credits` are what each test example adds to the main score, which is their mean: what intervals are made of. They
+    are empty for a score that is no mean over examples.
     """
 
     scores: dict[str, float]
@@ -59,11 +57,7 @@ class TaskInfo(BaseModel):
     """What a task is.
 
     Attributes:
-        name: Its name, unique.
-        family: What kind of task it is.
         level: Whether single utterances or dialogues are encoded.
-        dataset: The public set it is made of.
-        language: The language of the set.
         main_score: The score that stands for the task.
         draws: How many random draws are averaged, by default.
         thresholds_from: Which split gives thresholds and other choices; `test` only for named transductive options.
@@ -113,10 +107,4 @@ class Task(ABC):
 
     @abstractmethod
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
-        """The scores of an encoder.
-
-        Args:
-            encoder: Any encoder, its vectors cached.
-            draws: How many random draws to make.
-            seed: The first draw's seed; the others follow it.
-        """
+        """The scores of an encoder for each of some random draws, seeded from the first draw's seed on."""

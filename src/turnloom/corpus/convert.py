@@ -154,9 +154,6 @@ def convert(
         strict: Fail if any record is rejected.
         overwrite: Replace a table that is there.
         on_start: Called with the folder of running counts before reading starts, for a progress bar.
-
-    Raises:
-        TurnloomError: If nothing could be read, or with `strict` if anything was rejected.
     """
     writer = TableWriter(out, overwrite=overwrite)
     side_folder = writer.partial / "side"

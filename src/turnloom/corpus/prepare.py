@@ -189,7 +189,7 @@ def prepare(
     overwrite: bool = False,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> tuple[Manifest, bool]:
-    """Prepare a dialogue table for training.
+    """Prepare a dialogue table for training; its manifest, and whether anything had to be done.
 
     Killed at any moment, the next run goes on with the first step that is not finished; run again with the same input
     and options, it does nothing.
@@ -201,9 +201,6 @@ def prepare(
         command: What to name in the manifest as the table's origin.
         overwrite: Replace another table that is there.
         on_step: Called with each step's name before it starts.
-
-    Returns:
-        The prepared table's manifest, and whether anything had to be done.
     """
     options = options or PrepareOptions()
     described = options.model_dump(mode="json")

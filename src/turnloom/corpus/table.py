@@ -40,9 +40,6 @@ class Manifest(BaseModel):
     """What a table is and where it comes from.
 
     Attributes:
-        schema_version: The version of the dialogue table's schema.
-        dialogues: Number of rows.
-        turns: Number of turns over all rows.
         content_hash: Equal for tables with equal rows, in whatever order and files.
         command: The command line or call that made it.
         counts: What the command counted on the way, by name.
@@ -108,13 +105,10 @@ def count_by_source(table: Any) -> dict[str, dict[str, int]]:
 
 
 class TableWriter:
-    """Writes a table so that it is either whole or not there.
+    """Writes a table so that it is either whole or not there: a run that is killed leaves no manifest.
 
-    A run that is killed leaves no manifest, and the next one starts again.
-
-    Attributes:
-        partial: A scratch folder that is removed at the end.
-        new: Files and folders put here stand beside the table when it is finished.
+    `partial` is a scratch folder that is removed at the end; what is put into `new` stands beside the table when it is
+    finished.
     """
 
     def __init__(self, folder: str | Path, *, overwrite: bool = False) -> None:

@@ -162,9 +162,6 @@ def slot_table(
         split: Of public sets.
         command: What to name in the manifest as the table's origin.
         overwrite: Replace a table that is there.
-
-    Raises:
-        TurnloomError: If an input is neither of them, or the folder holds something else.
     """
     table, *others = [_read(name, split) for name in inputs]
     for other in others:

@@ -49,14 +49,7 @@ class ModelOptions(Options):
 
 
 class Part(Options):
-    """One view and the loss on it.
-
-    Attributes:
-        view: What counts as a positive.
-        objective: The loss.
-        source_weights: How often a source's rows are taken; 1 if not named.
-        limit: At most so many rows of each group of the view.
-    """
+    """One view and the loss on it; `source_weights` and `limit` are as for `build_view`."""
 
     view: ViewOptions
     objective: Objective
@@ -118,10 +111,7 @@ class Refit(Options):
         even_sources: Whether each source gives as many of them as it can, up to as many as any other; else a source
             that has more rows gives more.
         passes: How often each is seen.
-        batch_size: Rows a step.
         rate: Learning rate, falling to nothing.
-        temperature: Of the loss.
-        weight_decay: Of AdamW.
     """
 
     pairs: int = Field(150_000, ge=2)
@@ -235,9 +225,6 @@ def load_recipe(source: str, changes: dict[str, str] | None = None, *, adapt: bo
         source: The name of a recipe that comes with Turnloom, or a file.
         changes: New values by path, as `--set` gives them.
         adapt: Whether to change what the recipe itself changes for going on from a trained model.
-
-    Raises:
-        TurnloomError: If it is no recipe; the message names the place.
     """
     path = Path(source)
     from_file = path.suffix in (".yaml", ".yml")

@@ -25,14 +25,11 @@ class TrainResult:
     """What a run did.
 
     Attributes:
-        folder: The model.
-        steps: Steps of all stages.
         pairs: Pairs that were seen, those seen twice counted twice.
         tokens: Tokens of these pairs, without padding.
         minutes: Minutes of training, evaluation and saving left out.
         rows: Training pairs by source.
         curve: Validation scores over the run.
-        bf16: Whether it computed in bfloat16.
     """
 
     folder: Path
@@ -172,16 +169,9 @@ def train_on_ray(
 ) -> None:
     """Train on the workers of a Ray cluster; a lost worker costs the steps since the last checkpoint.
 
-    The folder must be one that all nodes see. Ray restarts all workers when one is lost, and each then resumes from
-    the newest whole checkpoint in it: Turnloom's own, since Ray's record may lag behind what is on disk.
-
-    Args:
-        recipe: What to do.
-        tables: Folders of dialogue tables, seen by all nodes.
-        out: The model's folder, seen by all nodes.
-        workers: How many processes.
-        minutes: As for `train`.
-        failures: How many times workers may be lost.
+    All nodes must see the tables and the model's folder. Ray restarts all workers when one is lost (at most `failures`
+    times), and each then resumes from the newest whole checkpoint in the folder: Turnloom's own, since Ray's record may
+    lag behind what is on disk.
     """
     try:
         from ray.train import FailureConfig, RunConfig, ScalingConfig

@@ -112,9 +112,6 @@ def build_view(
         source_weights: How often rows of a source are taken: less than 1 leaves some out, more repeats some.
         limit: The most rows of each group; they are a random sample.
         on_progress: Called with the name of a step and the part of it that is done.
-
-    Raises:
-        TurnloomError: If an input is no whole table, a source to weight is unknown, or the folder holds other files.
     """
     inputs = [Path(path) for path in ([table] if isinstance(table, (str, Path)) else table)]
     weights = source_weights or {}

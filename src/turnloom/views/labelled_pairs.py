@@ -30,14 +30,9 @@ _FORMATS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl", "csv": "csv", 
 class LabelledPairs(View):
     """Labelled pairs from JSON Lines, CSV, TSV or Parquet files, gzip and zstd unpacked by the file's ending.
 
-    The files stand in for the dialogue table, and a file's name for the source. Rows without an anchor, a positive or,
-    where a column is named, a negative are left out.
-
-    Attributes:
-        anchor: The column of anchors, which become contexts of one turn.
-        positive: The column of positives, which become replies.
-        negative: The column of hard negatives; None for none.
-        where: Rows are kept only if these columns have these values, such as ``{label: entailment}``.
+    The files stand in for the dialogue table, and a file's name for the source. Anchors become contexts of one turn,
+    positives replies. Rows without an anchor, a positive or, where a column is named, a hard negative are left out, and
+    so are those that lack the values of `where`, such as ``{label: entailment}``.
     """
 
     reads_tables = False

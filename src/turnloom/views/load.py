@@ -23,17 +23,12 @@ class ViewManifest(BaseModel):
     """What a view is made of and what it holds.
 
     Attributes:
-        view_version: The version of how views are made.
         fingerprint: Equal for views of the same inputs, options and seed: such a view is not built again.
         inputs: The content hashes of the tables, or of the files of labelled pairs.
         options: The view's options, as a recipe would say them.
-        seed: For what was drawn, and for the order.
         source_weights: How often rows of a source were taken; once where it says nothing.
-        limit: The most rows that each group might have.
-        columns: The columns of each row.
         tokens: What texts hold that no tokenizer knows, such as marks of speakers.
         rows: The number of rows by group and source; a view without groups has one with an empty name.
-        versions: Of Turnloom, Python and the data engine.
     """
 
     model_config = ConfigDict(extra="forbid")

@@ -126,13 +126,8 @@ class EntityBook:
 def augment(template: Template, book: EntityBook, *, k: int, cap: int, seed: int = 0) -> list[Tagged]:
     """Utterances that fill a template with the k most frequent values of each slot: all of them, or a sample.
 
-    Args:
-        template: What to fill.
-        book: What to fill it with.
-        k: Values a slot.
-        cap: At most so many utterances; a template with six slots of five values has 15,625. Which ones depends on the
-            seed and the template alone.
-        seed: For the sample.
+    A template with six slots of five values has 15,625: no more than `cap` are made. Which ones depends on the seed and
+    the template alone.
     """
     if not template.names:
         return []

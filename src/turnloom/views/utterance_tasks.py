@@ -28,7 +28,6 @@ class Manipulated(Generic[Turn]):
     """A window of a conversation and a question about it.
 
     Attributes:
-        task: Which question.
         turns: What is read, each turn with a mark before it; for insertion there is one more mark after the last.
         asked: The turn that the question is about, which is read last; None for deletion.
         label: The number of the mark that is the answer, from 0.
@@ -50,15 +49,8 @@ def manipulate(
 ) -> Manipulated[Turn] | None:
     """Ask a question about some consecutive turns of a conversation, which itself is left as it is.
 
-    Args:
-        task: Which question.
-        turns: The conversation, its last reply included: every run of turns can be drawn.
-        rng: Where chance comes from.
-        window: How many turns; a shorter conversation is taken whole.
-        foreign: A turn of another conversation, for deletion.
-
-    Returns:
-        None if the conversation is so short that there is only one answer, or nothing foreign is given to find.
+    The conversation includes its last reply: every run of `window` turns can be drawn. Deletion needs a `foreign` turn
+    of another conversation. None if only one answer is possible, or there is nothing foreign to find.
 
     Example:
         >>> asked = manipulate("insertion", "abc", np.random.default_rng(0))
@@ -86,13 +78,9 @@ def manipulate(
 
 @dataclass(frozen=True)
 class MarkedInput:
-    """What a cross-encoder reads of a manipulated window.
+    """What a cross-encoder reads of a manipulated window: tokens, and where among them the marks are.
 
-    Attributes:
-        ids: Its tokens.
-        segments: 0 for the window, 1 for the turn that is asked about.
-        marks: The places of the marks.
-        label: Which of the marks is the answer.
+    Segments are 0 for the window and 1 for the turn that is asked about; `label` is the mark that is the answer.
     """
 
     ids: list[int]
@@ -124,11 +112,7 @@ class Marker:
     """Writes manipulated windows as tokens, as in section "Utterance Manipulation Strategies" of the paper.
 
     `[CLS] [INS] u1 [EOT] [INS] u2 [EOT] … [INS] [SEP] u [EOT] [SEP]` for insertion; the others have no mark after the
-    last turn, and deletion has no second part.
-
-    Args:
-        tokenizer: The model's, which knows the marks as tokens of their own.
-        limit: How many tokens the model reads.
+    last turn, and deletion has no second part. The model's tokenizer must know the marks as tokens of their own.
     """
 
     def __init__(self, tokenizer: Any, limit: int) -> None:

@@ -42,10 +42,8 @@ def _geometry(standing: Standing) -> Markup:
 def build_report(runs: Mapping[str, RunResult], cache: Path, on_part: Callable[[str], None] = lambda _: None) -> str:
     """The report on some runs, by name, as one self-contained HTML page.
 
-    Args:
-        runs: The runs by name.
-        cache: Where embeddings are kept between runs: maps and confusions are made of them, no model is loaded.
-        on_part: Called with the name of each part before it is made.
+    Maps and confusions are made of the embeddings that earlier runs left in `cache`: no model is loaded. `on_part` gets
+    the name of each part before it is made.
     """
     standing = find_standing(runs)
     lookups = {name: partial(read_vectors, cache, runs[name].fingerprint) for name in standing.places}

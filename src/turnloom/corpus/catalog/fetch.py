@@ -160,13 +160,9 @@ def fetch(
 ) -> dict[str, int]:
     """Download a set into the data folder and convert it; the number of rows of each file written.
 
-    Args:
-        dataset: The set.
-        plan: What to download, if not what `fetch.yaml` says.
-        base_url: A mirror to download from, laid out as ``<base>/<repository>/<commit>/<path>``.
-        accept_noncommercial: The user's word that a non-commercial licence is kept.
-        on_bytes: Called with the bytes of each piece, for a progress bar.
-        on_file: Called before each file with its path, its number and how many there are.
+    A mirror (`base_url`) is laid out as ``<base>/<repository>/<commit>/<path>``. With `accept_noncommercial` the user
+    says that a non-commercial licence is kept. `on_bytes` gets the bytes of each piece, `on_file` each file's path and
+    number.
     """
     if dataset.use == "noncommercial" and not accept_noncommercial:
         raise TurnloomError(

@@ -155,10 +155,7 @@ def near_copies(keys: Any, table: Any, near: NearOptions, folder: Path) -> Any:
     """The row keys of dialogues that are nearly equal to one with a smaller row key.
 
     Bands are joined one after another, with candidate pairs kept in `folder`, so that no more than one is in memory.
-
-    Args:
-        keys: `row_key`, `words` and the bands of the dialogues that are no exact copies.
-        table: The same dialogues, with `row_key` and `turns`.
+    `keys` leaves out exact copies.
     """
     engine = daft()
     col = engine.col

@@ -22,7 +22,6 @@ class ReadOptions:
         source: The name of the source, the table's `source` column.
         stem: Names the dialogues of a file that has no ids: ``<stem>-<line>``.
         mapping: For tables, which column gives which field.
-        language: The language of the conversations, if it is known (``en``).
         times: Reads the times of the file: ``options.times.read(value)``.
     """
 
@@ -87,8 +86,6 @@ class JsonReader:
     """A reader for records in JSON: it only has to say what one record means.
 
     Args:
-        name: What ``--format`` calls it.
-        title: What a person calls it.
         start: What the start of a record looks like, to go on after a broken one.
         signs: By which lists its records are recognised: a list's name and fields of its entries, and how to say so.
         parse: The record as a dialogue, whose turns without text will be dropped; raises BadDialogueError.

@@ -39,14 +39,10 @@ class Rejection:
 
 @dataclass(slots=True)
 class Parsed:
-    """A record that was taken in, or the run of a table's rows that belong to one dialogue.
+    """A record that was taken in, or the run of `records` rows of a table that belong to one dialogue.
 
-    Args:
-        dialogue: What the record says.
-        records: How many records of the file it stands for (rows of a table; 1 elsewhere).
-        dropped_turns: Turns without text (attachments, tool calls, instructions to a model) that were left out.
-        order: For rows of a table, what the dialogue's turns are to be sorted by.
-        lines: For rows of a table, where each turn stood; breaks ties of `order`.
+    Turns without text (attachments, tool calls, instructions to a model) are dropped. Turns of a table are to be sorted
+    by `order`, and where that ties by the `lines` they stood in.
     """
 
     dialogue: Dialogue
