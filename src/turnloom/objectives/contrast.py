@@ -41,6 +41,7 @@ class Contrast(Loss):
         row_chunk: Anchors whose similarities are in memory at a time; chosen by the batch when not given.
     """
 
+    passed_on: ClassVar[tuple[str, ...]] = ("temperature", "mask", "mini_batch_size")
     settings: ClassVar[tuple[str, ...]] = (
         "temperature",
         "similarity",

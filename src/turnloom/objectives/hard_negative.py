@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from turnloom.objectives.contrast import Contrast
-from turnloom.objectives.loss import AnyHead, Mask, Temperature
+from turnloom.objectives.loss import AnyHead
 from turnloom.objectives.row_terms import Weighting
 
 
@@ -39,9 +39,8 @@ class HardNegativeContrast(Contrast):
     Args:
         model: The SentenceTransformer to train.
         weighting: "outside" (published code), "inside" (as printed) or "none".
-        temperature: 0.05 in the paper.
         head: "mlp" in the paper (d to 128, dropped after training).
-        mask, mini_batch_size, options: As for `Contrast`.
+        options: Of `Contrast`, such as temperature (0.05 in the paper), mask and mini_batch_size.
     """
 
     kind = "hard_negative"
@@ -55,24 +54,5 @@ class HardNegativeContrast(Contrast):
 }
 """  # noqa: E501
 
-    def __init__(
-        self,
-        model: Any,
-        *,
-        weighting: Weighting = "outside",
-        temperature: Temperature = 0.05,
-        head: AnyHead = "mlp",
-        mask: Mask = "text",
-        mini_batch_size: int | None = None,
-        **options: Any,
-    ) -> None:
-        super().__init__(
-            model,
-            form="simclr",
-            weighting=weighting,
-            temperature=temperature,
-            head=head,
-            mask=mask,
-            mini_batch_size=mini_batch_size,
-            **options,
-        )
+    def __init__(self, model: Any, *, weighting: Weighting = "outside", head: AnyHead = "mlp", **options: Any) -> None:
+        super().__init__(model, form="simclr", weighting=weighting, head=head, **options)

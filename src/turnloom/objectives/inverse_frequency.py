@@ -8,7 +8,7 @@ from torch import Tensor
 
 from turnloom.errors import TurnloomError
 from turnloom.objectives.contrast import Contrast
-from turnloom.objectives.loss import AnyHead, Mask, Temperature
+from turnloom.objectives.loss import AnyHead
 
 
 class InverseFrequencyContrast(Contrast):
@@ -38,9 +38,8 @@ class InverseFrequencyContrast(Contrast):
 
     Args:
         model: The SentenceTransformer to train.
-        temperature: 0.05 in the paper.
         head: "linear" in the paper (d to d, dropped after training).
-        mask, mini_batch_size, options: As for `Contrast`.
+        options: Of `Contrast`, such as temperature (0.05 in the paper), mask and mini_batch_size.
     """
 
     kind = "inverse_frequency"
@@ -53,26 +52,8 @@ class InverseFrequencyContrast(Contrast):
 }
 """
 
-    def __init__(
-        self,
-        model: Any,
-        *,
-        temperature: Temperature = 0.05,
-        head: AnyHead = "linear",
-        mask: Mask = "text",
-        mini_batch_size: int | None = None,
-        **options: Any,
-    ) -> None:
-        super().__init__(
-            model,
-            form="symmetric",
-            temperature=temperature,
-            head=head,
-            mask=mask,
-            weighted=True,
-            mini_batch_size=mini_batch_size,
-            **options,
-        )
+    def __init__(self, model: Any, *, head: AnyHead = "linear", **options: Any) -> None:
+        super().__init__(model, form="symmetric", head=head, weighted=True, **options)
 
     def pair_weights(self, labels: Tensor | None) -> Tensor | None:
         """The inverse response frequency of each pair."""

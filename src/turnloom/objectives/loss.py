@@ -31,6 +31,8 @@ class Loss(nn.Module):
     """The paper as BibTeX."""
     settings: ClassVar[tuple[str, ...]] = ()
     """The attributes that a model card shows."""
+    passed_on: ClassVar[tuple[str, ...]] = ()
+    """Keywords of a base class that recipes may set too, for a class that passes ``**options`` on to it."""
 
     def get_config_dict(self) -> dict[str, Any]:
         """The settings, for the model card."""

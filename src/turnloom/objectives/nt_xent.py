@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from turnloom.objectives.contrast import Contrast, Form
-from turnloom.objectives.loss import AnyHead, Mask, Temperature
+from turnloom.objectives.loss import AnyHead
 
 
 class NTXent(Contrast):
@@ -36,8 +36,7 @@ class NTXent(Contrast):
     Args:
         model: The SentenceTransformer to train.
         form: "simclr", "symmetric" or "forward".
-        temperature: 0.05 in SimCSE.
-        head, mask, mini_batch_size, options: As for `Contrast`.
+        options: Of `Contrast`, such as temperature (0.05 in SimCSE), mask and mini_batch_size.
     """
 
     kind = "nt_xent"
@@ -51,23 +50,5 @@ class NTXent(Contrast):
 }
 """
 
-    def __init__(
-        self,
-        model: Any,
-        *,
-        form: Form = "simclr",
-        temperature: Temperature = 0.05,
-        head: AnyHead = "none",
-        mask: Mask = "text",
-        mini_batch_size: int | None = None,
-        **options: Any,
-    ) -> None:
-        super().__init__(
-            model,
-            form=form,
-            temperature=temperature,
-            head=head,
-            mask=mask,
-            mini_batch_size=mini_batch_size,
-            **options,
-        )
+    def __init__(self, model: Any, *, form: Form = "simclr", head: AnyHead = "none", **options: Any) -> None:
+        super().__init__(model, form=form, head=head, **options)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from turnloom.errors import TurnloomError
 from turnloom.objectives.columns import Features, FrozenBase, pairwise_pull, text_keys
 from turnloom.objectives.contrast import Contrast
-from turnloom.objectives.loss import Mask, Temperature, Weight
+from turnloom.objectives.loss import Weight
 
 
 class Paraphrases(Contrast):
@@ -38,7 +38,7 @@ class Paraphrases(Contrast):
         model: The SentenceTransformer to train; the base model is a copy of it as it is now.
         agreement: The base model's cosine from which a pair is believed.
         pull: The weight of the pull towards the base model; 0 for none.
-        temperature, mask, mini_batch_size, options: As for `Contrast`.
+        options: Of `Contrast`, such as temperature, mask and mini_batch_size.
     """
 
     kind = "paraphrases"
@@ -48,22 +48,11 @@ class Paraphrases(Contrast):
         self,
         model: Any,
         *,
-        temperature: Temperature = 0.05,
         agreement: Annotated[float, Field(ge=-1, le=1)] = 0.4,
         pull: Weight = 0.0,
-        mask: Mask = "text",
-        mini_batch_size: int | None = None,
         **options: Any,
     ) -> None:
-        super().__init__(
-            model,
-            form="symmetric",
-            temperature=temperature,
-            mask=mask,
-            normalize_weights=True,
-            mini_batch_size=mini_batch_size,
-            **options,
-        )
+        super().__init__(model, form="symmetric", normalize_weights=True, **options)
         if pull < 0:
             raise TurnloomError("the pull has a negative weight", "give a weight from 0")
         self.agreement = agreement

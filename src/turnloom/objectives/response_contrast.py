@@ -39,7 +39,7 @@ class ResponseContrast(Contrast):
         pooling: "cls" for the state of the first token, whatever the model pools; "model" for the model's own vector.
         similarity: "dot", or "cosine" with a temperature such as 0.05.
         temperature: 1 as published.
-        mask, mini_batch_size, options: As for `Contrast`.
+        options: Of `Contrast`, such as mask and mini_batch_size.
     """
 
     settings = (*Contrast.settings, "pooling")
@@ -60,20 +60,10 @@ class ResponseContrast(Contrast):
         pooling: Pooling = "cls",
         similarity: Similarity = "dot",
         temperature: Temperature = 1.0,
-        mask: Mask = "text",
-        mini_batch_size: int | None = None,
         **options: Any,
     ) -> None:
         check_choice("pooling", pooling, Pooling)
-        super().__init__(
-            model,
-            form="forward",
-            similarity=similarity,
-            temperature=temperature,
-            mask=mask,
-            mini_batch_size=mini_batch_size,
-            **options,
-        )
+        super().__init__(model, form="forward", similarity=similarity, temperature=temperature, **options)
         self.pooling = pooling
 
     def pooled(self, output: Features) -> Tensor:

@@ -43,17 +43,27 @@ class ObjectiveOptions(Options):
     kind: str
 
 
+def _keywords(loss: Any) -> dict[str, inspect.Parameter]:
+    """What a loss takes beside the model, those of its base classes that it passes on included."""
+    _model, *words = inspect.signature(loss, eval_str=True).parameters.values()
+    named = {word.name: word for word in words if word.kind in (word.KEYWORD_ONLY, word.POSITIONAL_OR_KEYWORD)}
+    bases = [base for base in getattr(loss, "__mro__", ()) if "passed_on" in vars(base)]
+    if bases and len(named) < len(words):
+        passed = inspect.signature(bases[0], eval_str=True).parameters
+        named = {**{name: passed[name] for name in bases[0].passed_on}, **named}
+    return named
+
+
 @cache
 def _options_of(kind: str, loss: Any) -> type[ObjectiveOptions]:
     """Options made of the signature of a loss: ``Loss(model, *, option=default)``."""
-    _model, *keywords = inspect.signature(loss, eval_str=True).parameters.values()
-    named = [word for word in keywords if word.kind in (word.KEYWORD_ONLY, word.POSITIONAL_OR_KEYWORD)]
+    named = _keywords(loss)
     fields: dict[str, Any] = {
         word.name: (
             Any if word.annotation is word.empty else word.annotation,
             ... if word.default is word.empty else word.default,
         )
-        for word in named
+        for word in named.values()
         if word.name != "mini_batch_size"
     }
     made = create_model(kind, __base__=ObjectiveOptions, __module__=loss.__module__, **fields)
