@@ -19,8 +19,7 @@ from turnloom.corpus.table import MANIFEST, TableWriter
 from turnloom.replies import ReplyOptions
 from turnloom.replies.occurrences import occurrence_rows
 from turnloom.runtime import Context, load_encoder
-from turnloom.runtime.protocols import Vectors
-from turnloom.runtime.vectors import unit_rows
+from turnloom.runtime.protocols import Vectors, unit_rows
 
 MARK = " copy "
 NOISE = 0.5

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from studies.lib.figures import record
 from turnloom.benchmarks import CachedEncoder, run_tasks, tasks_named
-from turnloom.runtime.encoder import SentenceTransformerEncoder, Vectors, load_encoder
+from turnloom.runtime.encoder import SentenceTransformerEncoder, load_encoder
+from turnloom.runtime.protocols import Vectors
 
 TASKS = ["intent-1shot-banking77", "select-sgd-next"]
 

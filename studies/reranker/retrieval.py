@@ -27,8 +27,9 @@ from turnloom.benchmarks.metrics import cosine_similarity, expected_top_k
 from turnloom.benchmarks.tasks.reranking import dialogue_turns
 from turnloom.replies.rerank import blend
 from turnloom.runtime.bm25 import BM25
-from turnloom.runtime.encoder import Encoder, Scorer, load_encoder
+from turnloom.runtime.encoder import load_encoder
 from turnloom.runtime.precision import computes_bf16_fast
+from turnloom.runtime.protocols import Encoder, Scorer
 from turnloom.runtime.scorer import load_scorer
 
 SETS, STAGES = ("sgd", "multiwoz21"), ("retrieve", "bm25", "retrieve_new", "bm25_new")

@@ -104,7 +104,7 @@ def test_a_head_learns_what_prototypes_cannot_see() -> None:
     """Two intents differ in one small direction, and vary in a large one that means nothing."""
     rng = np.random.default_rng(0)
     from turnloom.intents.examples import Examples
-    from turnloom.runtime.vectors import unit_rows
+    from turnloom.runtime.protocols import unit_rows
 
     def drawn(count: int) -> tuple[np.ndarray, np.ndarray]:
         truth = rng.integers(2, size=count)

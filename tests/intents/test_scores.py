@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.intents.toy import Topics, examples_of, names
 from turnloom.intents.examples import Examples
 from turnloom.intents.scores import class_scores, left_out_scores, scores_as_if_new
-from turnloom.runtime.vectors import unit_rows
+from turnloom.runtime.protocols import unit_rows
 
 Vectors = npt.NDArray[np.float32]
 

@@ -19,7 +19,7 @@ from turnloom.replies.keys import KeyRanges
 from turnloom.replies.search import fuse
 from turnloom.replies.store import Store, answered, vector_array
 from turnloom.replies.words import count_words, rarest_words
-from turnloom.runtime.vectors import unit_rows
+from turnloom.runtime.protocols import unit_rows
 
 
 @given(st.integers(1, 50), st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=30))

@@ -13,7 +13,7 @@ from tests.test_plugins import install
 from tests.training.toy import write_start
 from turnloom.errors import TurnloomError
 from turnloom.runtime import load_encoder
-from turnloom.runtime.installed import model_folder
+from turnloom.runtime.model_folder import model_folder
 
 ENTRY = "[turnloom.models]\na-model = a_model\n"
 

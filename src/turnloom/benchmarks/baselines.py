@@ -16,7 +16,8 @@ from turnloom.benchmarks.tasks.retrieval import Query, SemanticRetrieval
 from turnloom.corpus.catalog import get_dataset
 from turnloom.errors import TurnloomError
 from turnloom.runtime.bm25 import BM25
-from turnloom.runtime.encoder import Context, Encoder, ObjectEncoder, SentenceTransformerEncoder, Vectors, load_encoder
+from turnloom.runtime.encoder import ObjectEncoder, SentenceTransformerEncoder, load_encoder
+from turnloom.runtime.protocols import Context, Encoder, Vectors
 
 TRAINING_TEXTS = 20_000
 

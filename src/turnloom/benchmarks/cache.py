@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turnloom.files import replacing
-from turnloom.runtime.encoder import Context, Encoder, Scorer, Vectors
-from turnloom.runtime.protocols import source_of
+from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors, source_of
 
 SHARD = 4_096
 """Texts that are encoded before the result is saved: what a killed run can lose."""

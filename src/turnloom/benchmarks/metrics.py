@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from turnloom.runtime.vectors import unit_rows
+from turnloom.runtime.protocols import unit_rows
 
 Floats = npt.NDArray[np.float64]
 Matrix = npt.NDArray[Any]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turnloom.benchmarks.cache import CachedEncoder
-from turnloom.runtime.encoder import Context
+from turnloom.runtime.protocols import Context
 
 if TYPE_CHECKING:
     import torch

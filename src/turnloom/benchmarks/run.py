@@ -18,7 +18,7 @@ from turnloom.benchmarks.cache import CachedEncoder
 from turnloom.benchmarks.task import Task, TaskInfo
 from turnloom.errors import TurnloomError
 from turnloom.files import write_whole
-from turnloom.runtime.encoder import Scorer
+from turnloom.runtime.protocols import Scorer
 
 FILE = "results.json"
 

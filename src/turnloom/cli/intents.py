@@ -84,7 +84,7 @@ def fit(
 
     turnloom intents fit examples.jsonl --model my-model --out my-intents --false-reject 0.05 --context-turns 3
     """
-    from turnloom.runtime.installed import find_model
+    from turnloom.runtime.model_folder import find_model
 
     find_model(model)
     from turnloom.intents import IntentClassifier
@@ -251,7 +251,7 @@ def _clusters(
     if folder is None and model is None:
         raise TurnloomError("no model is named", "give --model FOLDER, or a classifier's folder before the messages")
     if model is not None:
-        from turnloom.runtime.installed import find_model
+        from turnloom.runtime.model_folder import find_model
 
         find_model(model)
     if folder is not None:

@@ -56,7 +56,7 @@ def quickstart(
     turnloom quickstart chats.csv --start all-MiniLM-L6-v2/ --minutes 30 --out support/
     """
     from turnloom.replies.store import lancedb
-    from turnloom.runtime.installed import find_model
+    from turnloom.runtime.model_folder import find_model
 
     if start is not None:
         find_model(start)
@@ -82,7 +82,7 @@ def _default_start() -> Path:
     """The model that knows conversations if it is installed, else a small general one from the hub."""
     from huggingface_hub import snapshot_download
 
-    from turnloom.runtime.installed import model_folder
+    from turnloom.runtime.model_folder import model_folder
 
     installed = model_folder(INSTALLED_START)
     if installed.exists():

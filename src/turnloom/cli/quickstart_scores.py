@@ -24,7 +24,7 @@ def choose_model(out: Path, base: Path) -> Path:
 
     The base model is then copied into the folder, so that all of it can be moved and served.
     """
-    from turnloom.runtime.installed import model_folder
+    from turnloom.runtime.model_folder import model_folder
 
     trained = out / "model"
     try:

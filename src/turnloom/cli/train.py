@@ -85,7 +85,7 @@ def train(
     torchrun --nproc-per-node 8 --no-python turnloom train dse runs/corpus --start my-model/ --out runs/model
     """
     began = time.monotonic()  # What is imported and read before training counts too.
-    from turnloom.runtime.installed import find_model
+    from turnloom.runtime.model_folder import find_model
 
     changes = _changes(change)
     if start is not None:

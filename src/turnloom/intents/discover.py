@@ -14,8 +14,7 @@ from turnloom.intents.examples import Examples, Turns
 from turnloom.intents.fitted import Fitted
 from turnloom.intents.naming import name_groups
 from turnloom.intents.scope import familiarity
-from turnloom.runtime.protocols import Vectors
-from turnloom.runtime.vectors import unit_rows
+from turnloom.runtime.protocols import Vectors, unit_rows
 
 __all__ = ["Cluster", "discover_clusters", "group_messages", "known_cut"]
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from turnloom.intents.choose import drawn
 from turnloom.intents.discover import group_messages
-from turnloom.runtime.protocols import Vectors
-from turnloom.runtime.vectors import unit_rows
+from turnloom.runtime.protocols import Vectors, unit_rows
 
 __all__ = ["Draft", "draft_intents", "smallest_group"]
 

@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from turnloom.corpus.labelled import OUT_OF_SCOPE, is_out_of_scope
 from turnloom.errors import TurnloomError
-from turnloom.runtime.protocols import Encoder, Vectors
-from turnloom.runtime.vectors import unit_rows
+from turnloom.runtime.protocols import Encoder, Vectors, unit_rows
 
 __all__ = [
     "OUT_OF_SCOPE",

@@ -12,8 +12,7 @@ from turnloom.errors import TurnloomError
 from turnloom.replies.ann import AnnPlan, choose_plan, create_vector_index, tune
 from turnloom.replies.manifest import MANIFEST, IndexManifest, IndexVersion, Journal, TableVersion
 from turnloom.replies.store import Store
-from turnloom.runtime.protocols import Encoder, Vectors, is_made_for
-from turnloom.runtime.vectors import unit_rows
+from turnloom.runtime.protocols import Encoder, Vectors, is_made_for, unit_rows
 
 __all__ = ["finished_version", "prune_versions"]
 

@@ -19,8 +19,7 @@ from turnloom.replies.search import Hit, Mode, Searcher
 from turnloom.replies.store import Store, quoted
 from turnloom.replies.suggestion import Conversation, Suggestion
 from turnloom.replies.writer import IndexWriter, Progress, model_mismatch
-from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors, is_made_for
-from turnloom.runtime.vectors import unit_rows
+from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors, is_made_for, unit_rows
 
 __all__ = ["ReplyIndex"]
 

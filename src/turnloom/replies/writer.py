@@ -25,8 +25,7 @@ from turnloom.replies.keys import KeyRanges
 from turnloom.replies.manifest import JOURNAL, MANIFEST, IndexManifest, IndexVersion, Journal, read_journal
 from turnloom.replies.occurrences import read_range, stage_occurrences
 from turnloom.replies.store import Store, occurrence_schema, reply_schema, vector_array
-from turnloom.runtime.protocols import Encoder, is_made_for
-from turnloom.runtime.vectors import unit_rows
+from turnloom.runtime.protocols import Encoder, is_made_for, unit_rows
 
 __all__ = ["IndexWriter", "Progress", "model_mismatch"]
 

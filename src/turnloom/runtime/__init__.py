@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from turnloom.runtime.compression import SemanticCompression, choose_weight
-from turnloom.runtime.encoder import Context, Encoder, Scorer, TrainableEncoder, load_encoder
+from turnloom.runtime.encoder import load_encoder
+from turnloom.runtime.protocols import Context, Encoder, Scorer, TrainableEncoder
 
 __all__ = [
     "Context",

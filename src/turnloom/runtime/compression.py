@@ -7,8 +7,7 @@ from typing import Any
 
 from turnloom.errors import TurnloomError
 from turnloom.runtime.encoder import model_routes
-from turnloom.runtime.protocols import Vectors
-from turnloom.runtime.vectors import unit_rows
+from turnloom.runtime.protocols import Vectors, unit_rows
 
 __all__ = ["SemanticCompression", "choose_weight", "mixed"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-import re
+import sys
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,12 +13,17 @@ import numpy as np
 
 from turnloom.errors import TurnloomError
 from turnloom.runtime.context_format import ContextFormat, read_context_format
-from turnloom.runtime.damage import damage_named
-from turnloom.runtime.fingerprint import folder_fingerprint, weights_fingerprint
-from turnloom.runtime.installed import model_folder, no_model
+from turnloom.runtime.model_folder import (
+    damage_named,
+    declared_languages,
+    folder_fingerprint,
+    model_folder,
+    no_model,
+    weights_fingerprint,
+)
 from turnloom.runtime.mteb_model import MtebEncoder, is_mteb_model
 from turnloom.runtime.onnx_backend import OnnxEncoder, exported_kind
-from turnloom.runtime.protocols import Context, Encoder, Scorer, TrainableEncoder, Vectors
+from turnloom.runtime.protocols import Context, Encoder, Vectors
 from turnloom.runtime.trusted import check_folder
 
 if TYPE_CHECKING:
@@ -26,13 +31,10 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 __all__ = [
-    "Context",
-    "Encoder",
+    "LoadedModel",
     "ObjectEncoder",
-    "Scorer",
     "SentenceTransformerEncoder",
-    "TrainableEncoder",
-    "Vectors",
+    "folder_traits",
     "load_encoder",
     "model_routes",
 ]
@@ -46,28 +48,30 @@ def model_routes(model: Any) -> set[str]:
     return {route for routes in routers for route in routes}
 
 
-class SentenceTransformerEncoder:
-    """A SentenceTransformer, with its folder's context format.
+class LoadedModel:
+    """A model of sentence-transformers with its folder's context format: what encoders and scorers share.
 
     Args:
-        model: The model.
+        model: The network.
         name: What to call it.
         fingerprint: What identifies its weights.
         languages: The languages it declares.
         context_format: How contexts become text.
-        batch_size: Texts at a time.
+        batch_size: Texts or pairs at a time; `BATCH_SIZE` if not given.
         bf16: Whether to compute in bfloat16, which CPUs with AMX do about three times as fast.
     """
 
+    BATCH_SIZE = 64
+
     def __init__(
         self,
-        model: SentenceTransformer,
+        model: Any,
         *,
         name: str,
         fingerprint: str,
         languages: frozenset[str] = frozenset(),
         context_format: ContextFormat | None = None,
-        batch_size: int = 64,
+        batch_size: int | None = None,
         bf16: bool = False,
     ) -> None:
         self.model = model
@@ -75,8 +79,26 @@ class SentenceTransformerEncoder:
         self.fingerprint = fingerprint + ("-bf16" if bf16 else "")
         self.languages = languages
         self._format = context_format or ContextFormat()
-        self._batch_size = batch_size
+        self._batch_size = batch_size or self.BATCH_SIZE
         self._bf16 = bf16
+
+    @property
+    def _limit(self) -> int:
+        return int(self.model.max_seq_length or 512)
+
+    def _length(self, text: str) -> int:
+        return len(self.model.tokenizer.tokenize(text))
+
+    def _autocast(self) -> torch.autocast:
+        import torch
+
+        return torch.autocast(self.model.device.type, dtype=torch.bfloat16, enabled=self._bf16)
+
+
+class SentenceTransformerEncoder(LoadedModel):
+    """A SentenceTransformer, with its folder's context format."""
+
+    model: SentenceTransformer
 
     @property
     def has_heads(self) -> bool:
@@ -85,20 +107,17 @@ class SentenceTransformerEncoder:
 
     def format_context(self, context: Context) -> str:
         """The turns joined as the model folder says, the oldest cut off if they are too long."""
-        tokenizer = self.model.tokenizer
-        limit = self.model.get_max_seq_length() or 512
-        return self._format.apply(context, lambda text: len(tokenizer.tokenize(text)), limit, tokenizer.sep_token)
+        return self._format.apply(context, self._length, self._limit, self.model.tokenizer.sep_token)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """How many tokens of each text the model reads."""
-        limit = self.model.get_max_seq_length() or 512
-        tokens = self.model.tokenizer(list(texts), truncation=True, max_length=limit) if texts else {"input_ids": []}
+        if not texts:
+            return []
+        tokens = self.model.tokenizer(list(texts), truncation=True, max_length=self._limit)
         return [len(ids) for ids in tokens["input_ids"]]
 
     def _run(self, encode: Any, texts: Sequence[str]) -> Vectors:
-        import torch
-
-        with torch.autocast(self.model.device.type, dtype=torch.bfloat16, enabled=self._bf16):
+        with self._autocast():
             vectors = encode(list(texts), batch_size=self._batch_size, show_progress_bar=False, convert_to_tensor=True)
         return cast("Vectors", vectors.float().cpu().numpy())
 
@@ -137,11 +156,11 @@ class SentenceTransformerEncoder:
         self.model.train()
         prompt = self.model.prompts.get(self.model.default_prompt_name or "")
         # Texts of one length together: attention with dropout is slow on padding.
-        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
         pieces = []
-        with torch.autocast(self.model.device.type, dtype=torch.bfloat16, enabled=self._bf16):
+        with self._autocast():
             for start in range(0, len(order), EMBED_AT_A_TIME):
-                piece = [texts[place] for place in order[start : start + EMBED_AT_A_TIME]]
+                piece = [texts[index] for index in order[start : start + EMBED_AT_A_TIME]]
                 features = batch_to_device(self.model.preprocess(piece, prompt=prompt), self.model.device)
                 pieces.append(self.model(features)["sentence_embedding"])
         vectors = torch.cat(pieces).cpu()[torch.tensor(order).argsort()]
@@ -169,26 +188,23 @@ class ObjectEncoder:
 
     def encode_query(self, contexts: Sequence[Context]) -> Vectors:
         """Vectors for contexts."""
-        texts = [self.format_context(context) for context in contexts]
-        return np.asarray(self._model.encode_query(texts), np.float32) if self.has_heads else self.encode(texts)
+        encode = self._model.encode_query if self.has_heads else self._model.encode
+        return np.asarray(encode([self.format_context(context) for context in contexts]), np.float32)
 
     def encode_document(self, replies: Sequence[str]) -> Vectors:
         """Vectors for replies."""
-        return (
-            np.asarray(self._model.encode_document(list(replies)), np.float32)
-            if self.has_heads
-            else self.encode(replies)
-        )
+        encode = self._model.encode_document if self.has_heads else self._model.encode
+        return np.asarray(encode(list(replies)), np.float32)
 
 
-def declared_languages(folder: Path) -> frozenset[str]:
-    """The languages that the model card's front matter names."""
-    import yaml
-
-    card = folder / "README.md"
-    front = re.match(r"---\n(.*?)\n---", card.read_text(encoding="utf-8"), re.DOTALL) if card.exists() else None
-    named = (yaml.safe_load(front[1]) or {}).get("language", []) if front else []
-    return frozenset([named] if isinstance(named, str) else named)
+def folder_traits(folder: Path) -> dict[str, Any]:
+    """What a folder says of the model in it: arguments of `LoadedModel`."""
+    return {
+        "name": folder.resolve().name,
+        "fingerprint": folder_fingerprint(folder),
+        "languages": declared_languages(folder),
+        "context_format": read_context_format(folder),
+    }
 
 
 def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> Encoder:
@@ -218,20 +234,10 @@ def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> En
             trust_remote_code=False,
             model_kwargs={"use_safetensors": True, "dtype": "float32"},
         )
-    return SentenceTransformerEncoder(
-        model,
-        name=folder.resolve().name,
-        fingerprint=folder_fingerprint(folder),
-        languages=declared_languages(folder),
-        context_format=read_context_format(folder),
-        batch_size=batch_size,
-        bf16=bf16,
-    )
+    return SentenceTransformerEncoder(model, **folder_traits(folder), batch_size=batch_size, bf16=bf16)
 
 
 def _from_object(model: Any, bf16: bool, batch_size: int) -> Encoder:
-    import sys
-
     library = sys.modules.get("sentence_transformers")
     if library is not None and isinstance(model, library.SentenceTransformer):
         return SentenceTransformerEncoder(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import logging
 import shutil
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,9 +17,9 @@ from turnloom.errors import TurnloomError
 from turnloom.files import WholeFolder, refuse_other_files
 from turnloom.runtime.context_format import FILE as CONTEXT
 from turnloom.runtime.encoder import SentenceTransformerEncoder, load_encoder
-from turnloom.runtime.fingerprint import NOT_THE_MODEL, folder_fingerprint
+from turnloom.runtime.model_folder import NOT_THE_MODEL, folder_fingerprint
 from turnloom.runtime.onnx_backend import GRAPH, SPEC, ExportSpec
-from turnloom.runtime.protocols import Encoder, Scorer
+from turnloom.runtime.protocols import Encoder, Scorer, unit_rows
 from turnloom.runtime.quantization import calibration_batches, calibration_texts, quantize, smooth
 from turnloom.runtime.scorer import CrossEncoderScorer, is_cross_encoder, load_scorer
 
@@ -45,36 +46,30 @@ def export_model(
     Raises:
         TurnloomError: If the extra is missing, the folder holds no such model, or the new one holds other files.
     """
-    _check_extra()
+    missing = [name for name in ("onnx", "onnxruntime", "onnxscript") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise TurnloomError(f"exporting needs {', '.join(missing)}", "pip install 'turnloom[onnx]'")
     refuse_other_files(out, "an export", beside=NOT_THE_MODEL)  # Before minutes of work.
     if (folder / SPEC).exists():
         raise TurnloomError(f"{folder} is an export already", "export the model that it was made of")
     spec, graph, tokenizer = _scorer(folder) if is_cross_encoder(folder) else _encoder(folder)
     spec = spec.model_copy(update={"precision": "int8" if int8 else "fp32"})
     whole = WholeFolder(out, SPEC, "an export", beside=NOT_THE_MODEL)
+    batches = []
     if int8:
         texts = calibration or calibration_texts()
         batches = calibration_batches(tokenizer, spec.inputs, spec.max_length, texts, pairs=spec.kind == "scorer")
         smooth(graph, batches)
+    with _quietly():
         _write_graph(graph, spec, whole.new / GRAPH)
-        with _quietly():
+        if int8:
             quantize(whole.new / GRAPH, batches)
-    else:
-        _write_graph(graph, spec, whole.new / GRAPH)
     tokenizer.save_pretrained(str(whole.new))
     if (folder / CONTEXT).exists():
         shutil.copyfile(folder / CONTEXT, whole.new / CONTEXT)
     (whole.new / SPEC).write_text(spec.model_dump_json(indent=2) + "\n", encoding="utf-8")
     whole.commit()
     return spec
-
-
-def _check_extra() -> None:
-    from importlib.util import find_spec
-
-    missing = [name for name in ("onnx", "onnxruntime", "onnxscript") if find_spec(name) is None]
-    if missing:
-        raise TurnloomError(f"exporting needs {', '.join(missing)}", "pip install 'turnloom[onnx]'")
 
 
 def _encoder(folder: Path) -> tuple[ExportSpec, nn.Module, Any]:
@@ -100,7 +95,7 @@ def _encoder(folder: Path) -> tuple[ExportSpec, nn.Module, Any]:
 
 
 def _prompts(model: Any) -> dict[str, str]:
-    """What sentence-transformers writes before a text, for each of the three views."""
+    """What sentence-transformers writes before a text, for each of the three roles."""
     known = model.prompts or {}
     chosen = {
         "meaning": known.get(model.default_prompt_name or "", ""),
@@ -108,7 +103,7 @@ def _prompts(model: Any) -> dict[str, str]:
         "document": next((known[name] for name in DOCUMENT if name in known), ""),
     }
     default = chosen["meaning"]
-    return {view: prompt or default for view, prompt in chosen.items() if prompt or default}
+    return {role: prompt or default for role, prompt in chosen.items() if prompt or default}
 
 
 def _scorer(folder: Path) -> tuple[ExportSpec, nn.Module, Any]:
@@ -136,7 +131,7 @@ def _inputs(tokenizer: Any) -> list[str]:
 
 
 def _encoder_graph(model: Any, spec: ExportSpec) -> nn.Module:
-    """Tokens to a vector for each view: the transformer once, then what follows it."""
+    """Tokens to a vector for each role: the transformer once, then what follows it."""
     from torch import nn
 
     class Graph(nn.Module):
@@ -149,12 +144,12 @@ def _encoder_graph(model: Any, spec: ExportSpec) -> nn.Module:
             self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None
         ) -> tuple[Tensor, ...]:
             states = self.network(**_given(input_ids, attention_mask, token_type_ids))[0]
-            return tuple(self.view(states, attention_mask, name) for name in spec.outputs)
+            return tuple(self.vectors(states, attention_mask, name) for name in spec.outputs)
 
-        def view(self, states: Tensor, mask: Tensor, name: str) -> Tensor:
+        def vectors(self, states: Tensor, mask: Tensor, role: str) -> Tensor:
             features: dict[str, Any] = {"token_embeddings": states, "attention_mask": mask}
             for module in self.after:
-                routed = {"task": None if name == "meaning" else name} if type(module).__name__ == "Router" else {}
+                routed = {"task": None if role == "meaning" else role} if type(module).__name__ == "Router" else {}
                 features = module(features, **routed)
             vectors: Tensor = features["sentence_embedding"][:, : model.truncate_dim]
             return vectors
@@ -199,7 +194,7 @@ def _write_graph(graph: nn.Module, spec: ExportSpec, path: Path) -> None:
     example = {"input_ids": ids, "attention_mask": ids.clone(), "token_type_ids": torch.zeros_like(ids)}
     example["attention_mask"][1, 3:] = 0
     rows, length = torch.export.Dim("rows"), torch.export.Dim("length", max=spec.max_length)
-    with torch.no_grad(), _quietly():
+    with torch.no_grad():
         torch.onnx.export(
             graph,
             tuple(example[name] for name in spec.inputs),
@@ -226,7 +221,7 @@ def _quietly() -> Iterator[None]:
 
 
 def agreement(original: Encoder | Scorer, exported: Encoder | Scorer, texts: Sequence[str]) -> dict[str, float]:
-    """How close an export is to its model on some texts: cosines by view, or how a scorer's order and scores differ.
+    """How close an export is to its model on some texts: cosines by role, or how a scorer's order and scores differ.
 
     Args:
         original: The model.
@@ -241,21 +236,16 @@ def agreement(original: Encoder | Scorer, exported: Encoder | Scorer, texts: Seq
         }
     if not isinstance(original, Encoder) or not isinstance(exported, Encoder):
         raise TurnloomError("an encoder and a scorer cannot be compared", "give the export and its own model")
-    found: dict[str, float] = {}
-    views: tuple[Literal["encode", "encode_document"], ...] = ("encode", "encode_document")
-    for name in views if original.has_heads else views[:1]:
-        cosines = _cosines(getattr(original, name)(texts), getattr(exported, name)(texts))
-        found |= {f"{name}_mean_cosine": float(cosines.mean()), f"{name}_least_cosine": float(cosines.min())}
+    inputs: dict[str, Sequence[Any]] = {"encode": texts}
     if original.has_heads:
-        contexts = [(text,) for text in texts]
-        cosines = _cosines(original.encode_query(contexts), exported.encode_query(contexts))
-        found |= {"encode_query_mean_cosine": float(cosines.mean()), "encode_query_least_cosine": float(cosines.min())}
+        inputs |= {"encode_document": texts, "encode_query": [(text,) for text in texts]}
+    found: dict[str, float] = {}
+    for name, rows in inputs.items():
+        one, other = (unit_rows(getattr(model, name)(rows), np.float64) for model in (original, exported))
+        cosines = (one * other).sum(axis=1)
+        found |= {f"{name}_mean_cosine": float(cosines.mean()), f"{name}_least_cosine": float(cosines.min())}
     return found
 
 
 def _ranks(values: Any) -> Any:
     return np.argsort(np.argsort(values, kind="stable"), kind="stable")
-
-
-def _cosines(one: Any, other: Any) -> Any:
-    return (one * other).sum(1) / (np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1))

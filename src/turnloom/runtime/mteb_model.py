@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from turnloom.runtime.fingerprint import weights_fingerprint
+from turnloom.runtime.model_folder import weights_fingerprint
 from turnloom.runtime.protocols import Context, Vectors
 
 __all__ = ["MtebEncoder", "is_mteb_model"]

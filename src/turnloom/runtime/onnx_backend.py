@@ -14,8 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from turnloom.errors import TurnloomError
 from turnloom.runtime.context_format import read_context_format
-from turnloom.runtime.damage import damage_named
-from turnloom.runtime.fingerprint import folder_fingerprint
+from turnloom.runtime.model_folder import damage_named, folder_fingerprint
 from turnloom.runtime.precision import has_vnni
 from turnloom.runtime.protocols import Context, Vectors
 from turnloom.runtime.trusted import check_folder, check_graph
@@ -38,7 +37,7 @@ BATCH_TOKENS = 384
 
 Fifty pairs of a hundred tokens take 1.2 times the time with 1,024, single messages 1.07 times.
 """
-View = Literal["meaning", "query", "document"]
+Role = Literal["meaning", "query", "document"]
 
 
 class ExportSpec(BaseModel):
@@ -51,7 +50,7 @@ class ExportSpec(BaseModel):
         max_length: How many tokens it reads.
         inputs: The names of the graph's inputs.
         outputs: The names of the graph's outputs; an encoder with heads has three.
-        prompts: What stands before a text, by view.
+        prompts: What stands before a text, by role.
         sigmoid: Whether a scorer's output goes through a sigmoid.
         languages: The languages that the model declares.
         source: The fingerprint of the model that was exported.
@@ -100,17 +99,17 @@ def batches_of(sizes: npt.NDArray[np.int64], tokens: int, most: int) -> list[sli
     return found
 
 
-class _Session:
-    """A graph and its tokenizer."""
+class _Exported:
+    """A graph and its tokenizer: what an exported encoder and an exported cross-encoder share."""
 
-    def __init__(self, folder: Path, threads: int | None) -> None:
+    def __init__(self, folder: Path, *, threads: int | None = None, batch_tokens: int = BATCH_TOKENS) -> None:
         try:
             import onnxruntime
         except ImportError as error:
             raise TurnloomError(f"{folder} needs onnxruntime", "pip install 'turnloom[onnx]'") from error
         from transformers import AutoTokenizer
 
-        self.spec = read_spec(folder)
+        self._spec = read_spec(folder)
         check_folder(folder)
         check_graph(folder / GRAPH)
         options = onnxruntime.SessionOptions()
@@ -121,69 +120,57 @@ class _Session:
         options.add_session_config_entry("session.x64quantprecision", "0" if has_vnni() else "1")
         self._threads = threads or usable_cores()
         self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
+        self._batch_tokens = batch_tokens
         try:
             self._graph = onnxruntime.InferenceSession(str(folder / GRAPH), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime has a class of its own for each thing that can be wrong with a file.
             raise TurnloomError(f"{folder / GRAPH} cannot be loaded ({error})", "export the model again") from error
         with damage_named(folder):
-            self.tokenizer: Any = AutoTokenizer.from_pretrained(
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(
                 str(folder), local_files_only=True, use_fast=True, trust_remote_code=False
             )
+        self._format = read_context_format(folder)
+        self.name = folder.resolve().name
+        self.fingerprint = folder_fingerprint(folder)
+        # In 8 bits too many decisions change for it to stand for its model (`studies/onboarding/int8.py`).
+        self.source = self._spec.source if self._spec.precision == "fp32" else None
+        self.languages = frozenset(self._spec.languages)
 
-    def length(self, text: str) -> int:
-        return len(self.tokenizer.tokenize(text))
+    def _length(self, text: str) -> int:
+        return len(self._tokenizer.tokenize(text))
 
-    def counts(self, texts: Sequence[str]) -> list[int]:
-        tokens = self.tokenizer(list(texts), truncation=True, max_length=self.spec.max_length)
-        return [len(ids) for ids in tokens["input_ids"]]
-
-    def run(self, first: Sequence[str], second: Sequence[str] | None, output: str, batch_tokens: int) -> Vectors:
+    def _compute(self, output: str, first: Sequence[str], second: Sequence[str] | None = None) -> Vectors:
         """An output of the graph for each text or pair; those of like length share a batch."""
-        tokens = self.tokenizer(
+        tokens = self._tokenizer(
             list(first),
             None if second is None else list(second),
             truncation="longest_first",
-            max_length=self.spec.max_length,
+            max_length=self._spec.max_length,
             return_token_type_ids=True,
         )
         sizes = np.array([len(ids) for ids in tokens["input_ids"]])
         order = np.argsort(-sizes, kind="stable")
         share = -(-len(order) // self._threads)  # A few texts are not left to one thread.
-        batches = [order[rows] for rows in batches_of(sizes[order], batch_tokens, share)]
+        batches = [order[rows] for rows in batches_of(sizes[order], self._batch_tokens, share)]
 
         def compute(rows: npt.NDArray[np.int64]) -> Vectors:
-            found: Vectors = self._graph.run([output], self._batch(tokens, rows))[0]
-            return found
+            vectors: Vectors = self._graph.run([output], self._batch(tokens, rows))[0]
+            return vectors
 
         pieces = list(self._pool.map(compute, batches) if self._pool else map(compute, batches))
-        found: Vectors = np.concatenate(pieces).astype(np.float32)
-        return found[np.argsort(order, kind="stable")]
+        vectors: Vectors = np.concatenate(pieces).astype(np.float32)
+        return vectors[np.argsort(order, kind="stable")]
 
     def _batch(self, tokens: Any, rows: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[np.int64]]:
         width = max(len(tokens["input_ids"][row]) for row in rows)
-        fillers = {"input_ids": self.tokenizer.pad_token_id}
+        fillers = {"input_ids": self._tokenizer.pad_token_id}
         batch = {}
-        for name in self.spec.inputs:
+        for name in self._spec.inputs:
             filled = np.full((len(rows), width), fillers.get(name, 0), np.int64)
-            for place, row in enumerate(rows):
-                filled[place, : len(tokens[name][row])] = tokens[name][row]
+            for index, row in enumerate(rows):
+                filled[index, : len(tokens[name][row])] = tokens[name][row]
             batch[name] = filled
         return batch
-
-
-class _Exported:
-    """What an exported encoder and an exported cross-encoder have in common."""
-
-    def __init__(self, folder: Path, *, threads: int | None = None, batch_tokens: int = BATCH_TOKENS) -> None:
-        self._session = _Session(folder, threads)
-        self._format = read_context_format(folder)
-        self._batch_tokens = batch_tokens
-        self.name = folder.resolve().name
-        self.fingerprint = folder_fingerprint(folder)
-        spec = self._session.spec
-        # In 8 bits too many decisions change for it to stand for its model (`studies/onboarding/int8.py`).
-        self.source = spec.source if spec.precision == "fp32" else None
-        self.languages = frozenset(self._session.spec.languages)
 
 
 class OnnxEncoder(_Exported):
@@ -198,24 +185,24 @@ class OnnxEncoder(_Exported):
     @property
     def has_heads(self) -> bool:
         """Whether contexts and replies have spaces of their own."""
-        return "query" in self._session.spec.outputs
+        return "query" in self._spec.outputs
 
     def format_context(self, context: Context) -> str:
         """The turns joined as the model folder says, the oldest cut off if they are too long."""
-        session = self._session
-        return self._format.apply(context, session.length, session.spec.max_length, session.tokenizer.sep_token)
+        return self._format.apply(context, self._length, self._spec.max_length, self._tokenizer.sep_token)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """How many tokens of each text the model reads."""
-        return self._session.counts(texts) if texts else []
+        if not texts:
+            return []
+        tokens = self._tokenizer(list(texts), truncation=True, max_length=self._spec.max_length)
+        return [len(ids) for ids in tokens["input_ids"]]
 
-    def _run(self, texts: Sequence[str], view: View) -> Vectors:
-        spec = self._session.spec
-        output = view if view in spec.outputs else "meaning"
-        prompt = spec.prompts.get(view, "")
+    def _run(self, texts: Sequence[str], role: Role) -> Vectors:
         if not texts:
             return np.zeros((0, 0), np.float32)
-        return self._session.run([prompt + text for text in texts], None, output, self._batch_tokens)
+        prompt = self._spec.prompts.get(role, "")
+        return self._compute(role if role in self._spec.outputs else "meaning", [prompt + text for text in texts])
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Vectors for meaning."""
@@ -242,18 +229,14 @@ class OnnxScorer(_Exported):
     @property
     def bounded(self) -> bool:
         """Whether scores are between 0 and 1."""
-        return self._session.spec.sigmoid
+        return self._spec.sigmoid
 
     def score(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
         """The network's output for each reply; room is left for the longest of them."""
         if not replies:
             return np.zeros(0)
-        session = self._session
-        text, ends = self._format.pair(
-            context, replies, session.length, session.spec.max_length, session.tokenizer.sep_token
-        )
-        logits = session.run([text] * len(ends), ends, "score", self._batch_tokens).astype(np.float64)
-        if session.spec.sigmoid:
-            # 64 bits: scores close to 1 would tie.
-            logits = 1 / (1 + np.exp(-logits))
-        return logits
+        separator = self._tokenizer.sep_token
+        text, ends = self._format.pair(context, replies, self._length, self._spec.max_length, separator)
+        # 64 bits: scores close to 1 would tie.
+        logits = self._compute("score", [text] * len(ends), ends).astype(np.float64)
+        return 1 / (1 + np.exp(-logits)) if self.bounded else logits

@@ -1,9 +1,9 @@
-"""What the rest of Turnloom asks of a model: three ways to look at text, and no more than a task needs."""
+"""What the rest of Turnloom asks of a model, and the vectors that it gives: no more than a task needs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +11,33 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Context", "Encoder", "Model", "Scorer", "TrainableEncoder", "Vectors", "is_made_for", "source_of"]
+__all__ = [
+    "Context",
+    "Encoder",
+    "Model",
+    "Scorer",
+    "TrainableEncoder",
+    "Vectors",
+    "is_made_for",
+    "source_of",
+    "unit_rows",
+]
 
 Vectors = npt.NDArray[np.float32]
 Context = Sequence[str]
 """The turns of a conversation so far, the oldest first."""
+
+
+def unit_rows(vectors: npt.NDArray[Any], precision: type[np.floating[Any]] = np.float32) -> npt.NDArray[Any]:
+    """Rows of length one, for which cosine and dot product are the same; a row of zeros stays one.
+
+    Example:
+        >>> unit_rows(np.array([[3, 4], [0, 0]])).round(1).tolist()
+        [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
+    """
+    rows = np.asarray(vectors, precision)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1), precision)
 
 
 class Model(Protocol):

@@ -6,16 +6,14 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from turnloom.errors import TurnloomError
-from turnloom.runtime.context_format import ContextFormat, read_context_format
-from turnloom.runtime.damage import damage_named
-from turnloom.runtime.encoder import declared_languages
-from turnloom.runtime.fingerprint import folder_fingerprint
+from turnloom.runtime.encoder import LoadedModel, folder_traits
+from turnloom.runtime.model_folder import damage_named
 from turnloom.runtime.onnx_backend import OnnxScorer, exported_kind
 from turnloom.runtime.protocols import Context, Scorer
 from turnloom.runtime.trusted import check_folder
@@ -42,37 +40,11 @@ def is_cross_encoder(folder: Path) -> bool:
     return any(name.endswith("ForSequenceClassification") for name in named)
 
 
-class CrossEncoderScorer:
-    """A sentence-transformers CrossEncoder, with its folder's context format.
+class CrossEncoderScorer(LoadedModel):
+    """A sentence-transformers CrossEncoder, with its folder's context format."""
 
-    Args:
-        model: The network.
-        name: What to call it.
-        fingerprint: What identifies its weights.
-        languages: The languages it declares.
-        context_format: How contexts become text.
-        batch_size: Pairs at a time.
-        bf16: Whether to compute in bfloat16, which CPUs with AMX do about three times as fast.
-    """
-
-    def __init__(
-        self,
-        model: CrossEncoder,
-        *,
-        name: str,
-        fingerprint: str,
-        languages: frozenset[str] = frozenset(),
-        context_format: ContextFormat | None = None,
-        batch_size: int = 32,
-        bf16: bool = False,
-    ) -> None:
-        self.model = model
-        self.name = name
-        self.fingerprint = fingerprint + ("-bf16" if bf16 else "")
-        self.languages = languages
-        self._format = context_format or ContextFormat()
-        self._batch_size = batch_size
-        self._bf16 = bf16
+    BATCH_SIZE = 32
+    model: CrossEncoder
 
     @property
     def bounded(self) -> bool:
@@ -81,19 +53,11 @@ class CrossEncoderScorer:
 
     def score(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
         """The network's output for each reply; room is left for the longest of them."""
-        import torch
-
-        tokenizer: Any = self.model.tokenizer
-        text, ends = self._format.pair(
-            context,
-            replies,
-            lambda text: len(tokenizer.tokenize(text)),
-            self.model.max_seq_length or 512,
-            tokenizer.sep_token,
-        )
+        separator: str | None = self.model.tokenizer.sep_token
+        text, ends = self._format.pair(context, replies, self._length, self._limit, separator)
         pairs = [(text, reply) for reply in ends]
         exact: AbstractContextManager[None] = _last_layer_in_fp32(self.model) if self._bf16 else nullcontext()
-        with torch.autocast(self.model.device.type, dtype=torch.bfloat16, enabled=self._bf16), exact:
+        with self._autocast(), exact:
             found = self.model.predict(pairs, batch_size=self._batch_size, show_progress_bar=False)
         return np.asarray(found, np.float64).reshape(len(replies))
 
@@ -131,16 +95,6 @@ def load_scorer(folder: Path, *, bf16: bool = False) -> Scorer:
 
     with damage_named(folder):
         model = CrossEncoder(
-            str(folder),
-            local_files_only=True,
-            trust_remote_code=False,
-            model_kwargs={"use_safetensors": True},
+            str(folder), local_files_only=True, trust_remote_code=False, model_kwargs={"use_safetensors": True}
         )
-    return CrossEncoderScorer(
-        model,
-        name=folder.resolve().name,
-        fingerprint=folder_fingerprint(folder),
-        languages=declared_languages(folder),
-        context_format=read_context_format(folder),
-        bf16=bf16,
-    )
+    return CrossEncoderScorer(model, **folder_traits(folder), bf16=bf16)

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from turnloom.errors import TurnloomError
-from turnloom.runtime.damage import damage_named
+from turnloom.runtime.model_folder import damage_named
 
 __all__ = ["check_folder", "check_graph"]
 

@@ -16,7 +16,7 @@ from turnloom.errors import TurnloomError
 from turnloom.objectives import ContextReplyHeads, small_transformer
 from turnloom.runtime.context_format import ContextFormat, read_context_format
 from turnloom.runtime.encoder import SentenceTransformerEncoder, load_encoder
-from turnloom.runtime.installed import model_folder
+from turnloom.runtime.model_folder import model_folder
 from turnloom.runtime.scorer import CrossEncoderScorer, is_cross_encoder, load_scorer
 from turnloom.training.losses import kept_heads, without_heads
 from turnloom.training.recipe import ModelOptions, Recipe

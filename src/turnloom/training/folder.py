@@ -17,8 +17,7 @@ from turnloom.corpus.table import read_manifest
 from turnloom.errors import TurnloomError
 from turnloom.files import WholeFolder, refuse_other_files, write_whole
 from turnloom.runtime.context_format import FILE, ContextFormat
-from turnloom.runtime.fingerprint import NOT_THE_MODEL, folder_fingerprint
-from turnloom.runtime.installed import model_folder
+from turnloom.runtime.model_folder import NOT_THE_MODEL, folder_fingerprint, model_folder
 from turnloom.training.clock import CLOCK
 from turnloom.training.recipe import Recipe, load_recipe
 

@@ -15,7 +15,7 @@ from turnloom.benchmarks.tasks.intent_prototypes import draw_supports, prototype
 from turnloom.benchmarks.tasks.response_selection import blocks, selection_pairs
 from turnloom.pages.page import figure, legend, rows_table
 from turnloom.pages.plots import Cloud, Points, cloud_map, heat_map
-from turnloom.runtime.encoder import Vectors
+from turnloom.runtime.protocols import Vectors
 
 INTENTS, STRANGERS, PAIRS = 12, 120, 30
 CONFUSED, SHOTS, MISTAKES, SHOWN, CONFUSED_MODELS = "banking77", 5, 15, 20, 2

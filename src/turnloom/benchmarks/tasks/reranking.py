@@ -19,7 +19,7 @@ from turnloom.benchmarks.metrics import (
     first_relevant_reciprocal_rank,
 )
 from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo
-from turnloom.runtime.encoder import Scorer, Vectors
+from turnloom.runtime.protocols import Scorer, Vectors
 
 CONTEXTS, CANDIDATES, MIN_TURNS = 2_000, 10, 2
 NAMES = {"top1": "r10_at_1", "top2": "r10_at_2", "top5": "r10_at_5"}

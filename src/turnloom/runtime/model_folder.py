@@ -1,0 +1,115 @@
+"""A model's folder: where it is, what identifies it, and what to say when it is damaged."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from turnloom.errors import TurnloomError
+from turnloom.files import LISTING
+from turnloom.plugins import find_plugin
+
+__all__ = [
+    "NOT_THE_MODEL",
+    "damage_named",
+    "declared_languages",
+    "find_model",
+    "folder_fingerprint",
+    "model_folder",
+    "no_model",
+    "weights_fingerprint",
+]
+
+GROUP = "turnloom.models"
+NOT_THE_MODEL = ("training", "ray", "report.json", "measured", LISTING)
+"""How it was made, what was measured, and which files it has: that does not change what it is."""
+LONGEST = 160
+
+
+def model_folder(source: str | Path) -> Path:
+    """The folder of a model: the one that is named, or that of an installed package of this name.
+
+    A package offers a model by an entry point of the group `turnloom.models` that names the module whose folder it is.
+
+    Args:
+        source: A folder, or such a name; a folder of that name comes first.
+
+    Raises:
+        TurnloomError: If two packages have a model of that name, or the package cannot be imported.
+    """
+    plugin = None if Path(source).exists() else find_plugin(GROUP, str(source), ())
+    return Path(source) if plugin is None else Path(str(files(plugin.load())))
+
+
+def no_model(folder: Path) -> TurnloomError:
+    """The error for a folder without a model."""
+    return TurnloomError(
+        f"{folder} holds no model", "give the folder of a SentenceTransformer, or install the package of that name"
+    )
+
+
+def find_model(source: str | Path) -> Path:
+    """The folder of a model, as `model_folder` finds it, if there is one.
+
+    Commands call this before they import what loads models, which takes seconds.
+
+    Raises:
+        TurnloomError: If there is no such folder.
+    """
+    folder = model_folder(source)
+    if not folder.is_dir():
+        raise no_model(folder)
+    return folder
+
+
+def folder_fingerprint(folder: Path) -> str:
+    """A hash of everything in a model's folder that can change a vector."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.relative_to(folder).parts[0] in NOT_THE_MODEL:
+            continue
+        if path.suffix in (".json", ".safetensors", ".onnx", ".txt", ".model"):
+            digest.update(str(path.relative_to(folder)).encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:32]
+
+
+def weights_fingerprint(model: Any, *more: str) -> str:
+    """A hash of a module's weights, and of what else is said to matter."""
+    digest = hashlib.sha256("\x00".join(more).encode())
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().float().numpy().tobytes())
+    return digest.hexdigest()[:32]
+
+
+def declared_languages(folder: Path) -> frozenset[str]:
+    """The languages that the model card's front matter names."""
+    import yaml
+
+    card = folder / "README.md"
+    front = re.match(r"---\n(.*?)\n---", card.read_text(encoding="utf-8"), re.DOTALL) if card.exists() else None
+    named = (yaml.safe_load(front[1]) or {}).get("language", []) if front else []
+    return frozenset([named] if isinstance(named, str) else named)
+
+
+@contextmanager
+def damage_named(folder: Path) -> Iterator[None]:
+    """Within this context a model is loaded; what goes wrong names its folder.
+
+    Raises:
+        TurnloomError: If the model cannot be loaded: a download that broke off, a file of another model.
+    """
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except (SafetensorError, OSError, ValueError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        reason = reason if len(reason) <= LONGEST else reason[:LONGEST] + "…"
+        raise TurnloomError(f"{folder} holds a damaged model ({reason})", "copy or download it again") from error
