@@ -24,8 +24,7 @@ from studies.lib.results import Results
 from turnloom.benchmarks import CachedEncoder
 from turnloom.benchmarks.data import rows
 from turnloom.intents import IntentClassifier
-from turnloom.intents.discover import group_messages
-from turnloom.intents.draft import draft_intents, smallest_group
+from turnloom.intents.discover import draft_intents, group_messages, smallest_group
 from turnloom.runtime import load_encoder
 
 CONVERSATIONS, HELD_OUT = 5_000, 0.15

@@ -8,11 +8,11 @@ from turnloom.intents.calibration import (
     best_threshold,
     expected_calibration_error,
     fit_calibration,
+    micro_f1,
     probabilities,
     weighted_quantile,
 )
-from turnloom.intents.evaluation import micro_f1
-from turnloom.intents.head import fit_head
+from turnloom.intents.methods import fit_head
 from turnloom.intents.scores import prototype_scores
 
 
@@ -130,7 +130,7 @@ def test_a_new_intent_is_judged_by_its_prototype() -> None:
 
 @pytest.mark.parametrize("multi_label", [False, True])
 def test_the_heads_gradient_is_that_of_its_loss(rng: np.random.Generator, multi_label: bool) -> None:
-    from turnloom.intents.head import _fit_of
+    from turnloom.intents.methods import _fit_of
 
     logits = rng.normal(size=(3, 4)).astype(np.float32)
     truth = np.eye(4, dtype=np.float32)[:3]

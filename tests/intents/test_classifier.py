@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from sklearn.model_selection import cross_val_score
 from tests.intents.toy import Topics, messages, names
 from turnloom.errors import TurnloomError
 from turnloom.intents import OUT_OF_SCOPE, IntentClassifier, evaluate
+from turnloom.intents.examples import UnknownIntentError
 
 TOPICS = names(8)
 AWAY = [f"elsewhere{number} 0" for number in range(30)]
@@ -111,6 +113,41 @@ def test_damaged_folders_say_so(classifier: IntentClassifier, tmp_path: Path, da
     damage(tmp_path / "saved")
     with pytest.raises(TurnloomError, match=message):
         IntentClassifier.load(tmp_path / "saved", Topics())
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (["scope", "threshold"], None),
+        (["scope", "false_reject"], {"rate": 0.1}),
+        (["scope", "quantiles"], []),
+        (["options", "accept_at"], "often"),
+        (["options", "unknown"], 1),
+        (["calibration", "slope"], None),
+        (["intents"], []),
+        (["base"], {"slope": 1.0, "intercept": 0.0}),
+        (["held_out"], [["a message without a vector"]]),
+    ],
+)
+def test_a_saved_classifier_with_a_wrong_value_is_damaged(
+    classifier: IntentClassifier, tmp_path: Path, path: list[str], value: Any
+) -> None:
+    classifier.save(tmp_path / "saved")
+    file = tmp_path / "saved" / "intents.json"
+    saved = json.loads(file.read_text())
+    inner = saved
+    for name in path[:-1]:
+        inner = inner[name]
+    inner[path[-1]] = value
+    file.write_text(json.dumps(saved))
+    with pytest.raises(TurnloomError, match=r"saved is damaged \(.+\): fit again") as raised:
+        IntentClassifier.load(tmp_path / "saved", Topics())
+    assert "\n" not in str(raised.value)
+
+
+def test_an_unknown_intent_has_an_error_of_its_own(classifier: IntentClassifier) -> None:
+    with pytest.raises(UnknownIntentError, match="there is no intent 'nothing'"):
+        classifier.remove(intents=["nothing"])
 
 
 def test_a_folder_with_something_else_is_not_overwritten(classifier: IntentClassifier, tmp_path: Path) -> None:

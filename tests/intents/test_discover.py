@@ -8,8 +8,7 @@ import pytest
 from tests.intents.toy import Topics, messages, names
 from turnloom.intents import OUT_OF_SCOPE, IntentClassifier
 from turnloom.intents import discover as module
-from turnloom.intents.discover import group_messages
-from turnloom.intents.draft import draft_intents
+from turnloom.intents.discover import draft_intents, group_messages
 
 KNOWN = names(8)
 

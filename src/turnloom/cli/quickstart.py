@@ -19,7 +19,7 @@ from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
     from turnloom.corpus.readers.source import LogFile
-    from turnloom.intents.draft import Draft
+    from turnloom.intents.discover import Draft
 
 __all__ = ["quickstart"]
 
@@ -221,7 +221,7 @@ def _intents(out: Path, model: Path) -> None:
 def _draft(out: Path, model: Path) -> Draft:
     """Examples of intents: groups among the first turns of dialogues."""
     from turnloom.corpus import read_table
-    from turnloom.intents.draft import draft_intents
+    from turnloom.intents.discover import draft_intents
     from turnloom.runtime import load_encoder
 
     firsts = (row["turns"][0]["text"] for row in read_table(out / "prepared").select("turns").iter_rows())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ __all__ = [
     "best_threshold",
     "expected_calibration_error",
     "fit_calibration",
+    "micro_f1",
     "probabilities",
     "usual_slope",
     "weighted_quantile",
@@ -127,6 +129,18 @@ def best_threshold(probability: Floats, member: Bools) -> tuple[float, float]:
     best = ends[int(np.argmax(scores[ends]))]
     low = values[order][best + 1] if best + 1 < len(order) else values[order][best]
     return float((values[order][best] + low) / 2), float(scores[best])
+
+
+def micro_f1(truth: Sequence[Sequence[str]], said: Sequence[Sequence[str]]) -> float:
+    """F1 over all labels of all messages together.
+
+    Example:
+        >>> micro_f1([("a", "b"), ("c",)], [("a",), ("d",)])
+        0.4
+    """
+    right = sum(len(set(one) & set(other)) for one, other in zip(truth, said, strict=True))
+    total = sum(map(len, truth)) + sum(map(len, said))
+    return 2 * right / total if total else 1.0
 
 
 def weighted_quantile(values: Floats, weights: Floats, share: float) -> float:

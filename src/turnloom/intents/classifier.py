@@ -13,19 +13,26 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from turnloom.errors import TurnloomError
-from turnloom.intents.answers import AT_A_TIME, Answer, answer_vectors
+from turnloom.intents.answers import AT_A_TIME, Answer, Suggestion, answer_vectors, suggest
+from turnloom.intents.calibration import micro_f1
 from turnloom.intents.discover import Cluster, discover_clusters
-from turnloom.intents.examples import OUT_OF_SCOPE, Examples, Message, Turns, alike, embed, label_sets, turns_of
+from turnloom.intents.examples import (
+    OUT_OF_SCOPE,
+    Examples,
+    Labels,
+    Message,
+    Turns,
+    embed,
+    label_sets,
+    turns_of,
+)
 from turnloom.intents.fitted import Fitted, Method, Options, Unlabelled, fit, with_examples
 from turnloom.intents.saving import Saved, read_fitted, write_fitted
 from turnloom.intents.scope import Scope
-from turnloom.intents.suggest import Suggestion, suggest
 from turnloom.runtime.encoder import load_encoder
 from turnloom.runtime.protocols import Encoder
 
 __all__ = ["IntentClassifier"]
-
-Labels = Sequence[str | Sequence[str]]
 
 
 class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
@@ -118,12 +125,7 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         return self.fitted.scope
 
     def _options(self) -> Options:
-        for name in ("false_reject_rate", "false_accept_rate", "accept_at"):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value < 1:
-                raise TurnloomError(f"{name} is {value}", "give a share from 0 to less than 1")
-        names = Options.__dataclass_fields__
-        return Options(**{name: getattr(self, name) for name in names})
+        return Options(**{name: getattr(self, name) for name in Options.__dataclass_fields__})
 
     def _embed(self, messages: Sequence[Turns]) -> npt.NDArray[np.float32]:
         return embed(self.model, messages, self.context_turns)
@@ -189,15 +191,8 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         more, outside = self._examples(X, y)
         beyond = self._unlabelled(outside)
         with self._writing:
-            old = self.fitted
-            known = old.examples
-            messages = [*known.messages, *more.messages]
-            vectors = np.vstack([known.vectors, more.vectors]) if len(more) else known.vectors
-            examples = Examples.of(messages, vectors, [*known.labels(), *more.labels()])
-            if beyond.messages:
-                rows = [old.outside.vectors, beyond.vectors] if old.outside.messages else [beyond.vectors]
-                old = replace(old, outside=Unlabelled(old.outside.messages + beyond.messages, np.vstack(rows)))
-            self._fitted = with_examples(old, examples)
+            old = replace(self.fitted, outside=self.fitted.outside.plus(beyond))
+            self._fitted = with_examples(old, old.examples.plus(more))
         return self
 
     def remove(self, messages: Sequence[Message] = (), *, intents: Sequence[str] = ()) -> int:
@@ -206,21 +201,10 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         Raises:
             TurnloomError: If no example would be left, or an intent is not known.
         """
-        gone = {alike(turns_of(message)) for message in messages}
+        turns = [turns_of(message) for message in messages]
         with self._writing:
             known = self.fitted.examples
-            wrong = next((name for name in intents if name not in known.intents), None)
-            if wrong is not None:
-                raise TurnloomError(f"there is no intent {wrong!r}", f"it knows {', '.join(known.intents[:10])}")
-            labels = [
-                () if alike(turns) in gone else tuple(name for name in names if name not in intents)
-                for turns, names in zip(known.messages, known.labels(), strict=True)
-            ]
-            kept = [place for place, names in enumerate(labels) if names]
-            if not kept:
-                raise TurnloomError("no example would be left", "keep at least one")
-            turns = [known.messages[place] for place in kept]
-            examples = Examples.of(turns, known.vectors[kept], [labels[place] for place in kept])
+            examples = known.without(turns, intents)
             self._fitted = with_examples(self.fitted, examples)
             return len(known) - len(examples)
 
@@ -258,8 +242,6 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
 
     def score(self, X: Sequence[Message], y: Labels, sample_weight: Any = None) -> float:  # noqa: N803
         """The share of messages answered right, `out_of_scope` being right for those; with several labels, micro F1."""
-        from turnloom.intents.evaluation import micro_f1
-
         truth, said = label_sets(y), self.predict(X)
         if self.multi_label:
             return micro_f1(truth, list(said))
@@ -306,8 +288,7 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         source = encoder if encoder is not None else saved.model
         if source is None:
             raise TurnloomError(f"{folder} does not say where its model is", "name the model's folder")
-        options = {name: getattr(state.options, name) for name in Options.__dataclass_fields__}
-        classifier = cls(source, **options)
+        classifier = cls(source, **vars(state.options))
         saved.check(classifier.model, Path(folder))
         classifier._fitted = state
         classifier._made_with = saved if saved.fingerprint != classifier.model.fingerprint else None

@@ -9,26 +9,14 @@ from typing import Any
 import numpy as np
 
 from turnloom.intents.answers import Answer
-from turnloom.intents.calibration import expected_calibration_error
-from turnloom.intents.classifier import IntentClassifier, Labels
-from turnloom.intents.examples import Message, label_sets
+from turnloom.intents.calibration import expected_calibration_error, micro_f1
+from turnloom.intents.classifier import IntentClassifier
+from turnloom.intents.examples import Labels, Message, label_sets
 from turnloom.intents.scope import Rate
 
-__all__ = ["evaluate", "micro_f1"]
+__all__ = ["evaluate"]
 
 MOST_CONFUSED = 10
-
-
-def micro_f1(truth: Sequence[Sequence[str]], said: Sequence[Sequence[str]]) -> float:
-    """F1 over all labels of all messages together.
-
-    Example:
-        >>> micro_f1([("a", "b"), ("c",)], [("a",), ("d",)])
-        0.4
-    """
-    right = sum(len(set(one) & set(other)) for one, other in zip(truth, said, strict=True))
-    total = sum(map(len, truth)) + sum(map(len, said))
-    return 2 * right / total if total else 1.0
 
 
 def _rate(hits: Sequence[bool]) -> dict[str, float]:

@@ -16,8 +16,11 @@ from turnloom.runtime.protocols import Encoder, Vectors, unit_rows
 __all__ = [
     "OUT_OF_SCOPE",
     "Examples",
+    "Labels",
     "Message",
     "Turns",
+    "UnknownIntentError",
+    "drawn",
     "embed",
     "label_sets",
     "turns_of",
@@ -25,9 +28,14 @@ __all__ = [
 
 Message = str | Sequence[str]
 """A message alone, or the turns of a conversation with the message last."""
+Labels = Sequence[str | Sequence[str]]
 Turns = tuple[str, ...]
 Bools = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]
+
+
+class UnknownIntentError(TurnloomError):
+    """An intent is named that the classifier does not know."""
 
 
 def turns_of(message: Message) -> Turns:
@@ -38,7 +46,7 @@ def turns_of(message: Message) -> Turns:
     return turns
 
 
-def label_sets(labels: Sequence[str | Sequence[str]]) -> list[tuple[str, ...]]:
+def label_sets(labels: Labels) -> list[tuple[str, ...]]:
     """Each message's labels; none if they say that it is out of scope."""
     sets = [(label,) if isinstance(label, str) else tuple(dict.fromkeys(label)) for label in labels]
     return [tuple(label for label in each if not is_out_of_scope(label)) for each in sets]
@@ -52,14 +60,20 @@ def embed(encoder: Encoder, messages: Sequence[Turns], context_turns: int) -> Ve
     """
     if not messages:
         return np.zeros((0, 1), np.float32)
-    views = [[turns[-1] for turns in messages]]
+    halves = [[turns[-1] for turns in messages]]
     if context_turns:
-        views.append([encoder.format_context(turns[-context_turns - 1 :]) for turns in messages])
-    texts = list(dict.fromkeys(text for view in views for text in view))
-    number = {text: place for place, text in enumerate(texts)}
-    vectors = unit_rows(encoder.encode(texts))
-    sides = np.hstack([vectors[[number[text] for text in view]] for view in views])
-    return np.asarray(sides / np.float32(len(views) ** 0.5), np.float32)
+        halves.append([encoder.format_context(turns[-context_turns - 1 :]) for turns in messages])
+    rows = {text: row for row, text in enumerate(dict.fromkeys(text for half in halves for text in half))}
+    vectors = unit_rows(encoder.encode(list(rows)))
+    joined = np.hstack([vectors[[rows[text] for text in half]] for half in halves])
+    return np.asarray(joined / np.float32(len(halves) ** 0.5), np.float32)
+
+
+def drawn(count: int, most: int) -> Places:
+    """The indices of all, or a fixed random choice of `most` of them."""
+    if count <= most:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(0).choice(count, most, replace=False))
 
 
 def alike(turns: Turns) -> Turns:
@@ -123,6 +137,31 @@ class Examples:
     def labels(self) -> list[tuple[str, ...]]:
         """Each message's intents."""
         return [tuple(self.intents[column] for column in np.flatnonzero(row)) for row in self.member]
+
+    def plus(self, more: Examples) -> Examples:
+        """These and more, the intents of both."""
+        vectors = np.vstack([self.vectors, more.vectors]) if len(more) else self.vectors
+        return Examples.of([*self.messages, *more.messages], vectors, [*self.labels(), *more.labels()])
+
+    def without(self, messages: Sequence[Turns], intents: Sequence[str]) -> Examples:
+        """What is left when some messages and whole intents go.
+
+        Raises:
+            TurnloomError: If nothing is left, or an intent is not known.
+        """
+        wrong = next((name for name in intents if name not in self.intents), None)
+        if wrong is not None:
+            raise UnknownIntentError(f"there is no intent {wrong!r}", f"it knows {', '.join(self.intents[:10])}")
+        gone = {alike(turns) for turns in messages}
+        left = [
+            (row, tuple(name for name in names if name not in intents))
+            for row, (turns, names) in enumerate(zip(self.messages, self.labels(), strict=True))
+            if alike(turns) not in gone
+        ]
+        rows, labels = [row for row, names in left if names], [names for _, names in left if names]
+        if not rows:
+            raise TurnloomError("no example would be left", "keep at least one")
+        return Examples.of([self.messages[row] for row in rows], self.vectors[rows], labels)
 
     def take(self, places: npt.NDArray[np.integer] | Bools) -> Examples:
         """Some of the messages, with all intents, even those that lose their last example."""

@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from turnloom.errors import TurnloomError
 from turnloom.intents.calibration import Calibration, best_threshold, fit_calibration, probabilities, usual_slope
-from turnloom.intents.choose import CALIBRATED_ON, Choice, choose, drawn
-from turnloom.intents.examples import Examples, Turns
-from turnloom.intents.head import Head, fit_head
+from turnloom.intents.examples import Examples, Turns, drawn
+from turnloom.intents.methods import CALIBRATED_ON, Choice, Head, choose, fit_head
 from turnloom.intents.scope import Scope, Source, familiarity, fit_scope, left_out_familiarity
 from turnloom.intents.scores import nearest_scores, prototype_scores, scores_as_if_new
 from turnloom.runtime.protocols import Vectors
@@ -36,6 +35,12 @@ class Options:
     accept_at: float = 0.5
     frequencies: Mapping[str, float] | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("false_reject_rate", "false_accept_rate", "accept_at"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value < 1:
+                raise TurnloomError(f"{name} is {value}", "give a share from 0 to less than 1")
+
 
 @dataclass(frozen=True)
 class Unlabelled:
@@ -47,6 +52,11 @@ class Unlabelled:
     def familiarity(self, examples: Examples) -> Floats:
         """How familiar they are."""
         return familiarity(self.vectors, self.vectors @ examples.vectors.T, examples)
+
+    def plus(self, more: Unlabelled) -> Unlabelled:
+        """These and more."""
+        rows = [each.vectors for each in (self, more) if each.messages]
+        return Unlabelled(self.messages + more.messages, np.vstack(rows)) if rows else self
 
 
 @dataclass(frozen=True)
@@ -160,10 +170,5 @@ def with_examples(fitted: Fitted, examples: Examples) -> Fitted:
         calibration, label_threshold = _calibrated(examples, fitted.choice, fitted.options, None)
     scope = _scope(examples, fitted.options, fitted.held_out, fitted.outside)
     return replace(
-        fitted,
-        examples=examples,
-        head=head,
-        calibration=calibration,
-        label_threshold=label_threshold,
-        scope=scope,
+        fitted, examples=examples, head=head, calibration=calibration, label_threshold=label_threshold, scope=scope
     )

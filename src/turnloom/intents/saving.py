@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,10 @@ from turnloom import __version__
 from turnloom.errors import TurnloomError
 from turnloom.files import WholeFolder
 from turnloom.intents.calibration import Calibration
-from turnloom.intents.choose import Choice
 from turnloom.intents.examples import Examples
 from turnloom.intents.fitted import Fitted, Options, Unlabelled
-from turnloom.intents.head import Head
-from turnloom.intents.scope import Rate, Scope
+from turnloom.intents.methods import Choice, Head
+from turnloom.intents.scope import Scope
 from turnloom.runtime.protocols import Encoder, is_made_for
 
 __all__ = ["FORMAT", "Saved", "read_fitted", "write_fitted"]
@@ -37,14 +35,14 @@ class Saved(BaseModel):
     encoder: str
     fingerprint: str
     model: str | None
-    options: dict[str, Any]
+    options: Options
     method: str
     neighbours: int | None
     cross_validation: dict[str, float]
-    calibration: dict[str, float]
-    base: dict[str, float] | None
+    calibration: Calibration
+    base: Calibration | None
     label_threshold: float
-    scope: dict[str, Any]
+    scope: Scope
     intents: list[str]
     examples: list[tuple[list[str], list[str]]]
     held_out: list[list[str]]
@@ -62,22 +60,20 @@ class Saved(BaseModel):
 
 def _described(fitted: Fitted, encoder: str, fingerprint: str, model: str | Path | None) -> Saved:
     known = fitted.examples
-    options = asdict(fitted.options)
-    options["frequencies"] = dict(fitted.options.frequencies) if fitted.options.frequencies is not None else None
     return Saved(
         format=FORMAT,
         version=__version__,
         encoder=encoder,
         fingerprint=fingerprint,
         model=None if model is None else str(model),
-        options=options,
+        options=fitted.options,
         method=fitted.choice.method,
         neighbours=fitted.choice.neighbours,
         cross_validation=fitted.choice.scores,
-        calibration=asdict(fitted.calibration),
-        base=asdict(fitted.head.base) if fitted.head else None,
+        calibration=fitted.calibration,
+        base=fitted.head.base if fitted.head else None,
         label_threshold=fitted.label_threshold,
-        scope=asdict(fitted.scope),
+        scope=fitted.scope,
         intents=list(known.intents),
         examples=[(list(turns), list(names)) for turns, names in zip(known.messages, known.labels(), strict=True)],
         held_out=[list(turns) for turns in fitted.held_out.messages],
@@ -123,19 +119,31 @@ def _read(folder: Path) -> tuple[Saved, dict[str, Any]]:
                 f"{folder / JSON} has the format {found.get('format')}, this version reads {FORMAT}", "fit again"
             )
         return Saved.model_validate(found), load_file(folder / NUMBERS)
-    except (ValidationError, ValueError, OSError, SafetensorError) as error:
-        raise TurnloomError(f"{folder} is damaged ({str(error).splitlines()[0]})", "fit again") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise _damaged(folder, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+    except (ValueError, OSError, SafetensorError) as error:
+        raise _damaged(folder, str(error).splitlines()[0]) from error
 
 
-def _scope(found: dict[str, Any]) -> Scope:
-    accept = found["false_accept"]
-    return Scope(
-        found["threshold"],
-        Rate(**found["false_reject"]),
-        Rate(**accept) if accept else None,
-        found["source"],
-        tuple(found["quantiles"]),
-    )
+def _damaged(folder: Path, why: str) -> TurnloomError:
+    return TurnloomError(f"{folder} is damaged ({why})", "fit again")
+
+
+def _check_numbers(saved: Saved, numbers: dict[str, Any], folder: Path) -> None:
+    """Refuse numbers that are not those of the messages and intents beside them."""
+    counts: dict[str, list[Any]] = {
+        "examples": saved.examples,
+        "held_out": saved.held_out,
+        "out_of_scope": saved.out_of_scope,
+    }
+    if any(len(numbers.get(name, ())) != len(messages) for name, messages in counts.items()):
+        raise _damaged(folder, "examples and vectors differ in number")
+    head = (numbers["examples"].shape[1] + 1, len(saved.intents))
+    if saved.base is not None and ("head" not in numbers or numbers["head"].shape != head):
+        raise _damaged(folder, "the head is not that of these intents")
+    if not saved.scope.quantiles or not all(set(names) & set(saved.intents) for _, names in saved.examples):
+        raise _damaged(folder, "an example has no intent, or the scope no quantiles")
 
 
 def read_fitted(folder: Path) -> tuple[Fitted, Saved]:
@@ -145,21 +153,19 @@ def read_fitted(folder: Path) -> tuple[Fitted, Saved]:
         TurnloomError: If there is none, or it is damaged.
     """
     saved, numbers = _read(folder)
+    _check_numbers(saved, numbers, folder)
     messages = tuple(tuple(turns) for turns, _ in saved.examples)
     intents = tuple(saved.intents)
     member = np.array([[name in names for name in intents] for _, names in saved.examples])
-    vectors = numbers.get("examples")
-    if vectors is None or len(vectors) != len(messages):
-        raise TurnloomError(f"{folder} is damaged (examples and vectors differ in number)", "fit again")
-    head = Head(Calibration(**saved.base), numbers["head"]) if saved.base is not None else None
+    head = Head(saved.base, numbers["head"]) if saved.base is not None else None
     fitted = Fitted(
-        Examples(messages, vectors, intents, member),
-        Options(**saved.options),
+        Examples(messages, numbers["examples"], intents, member),
+        saved.options,
         Choice(saved.method, saved.neighbours, saved.cross_validation),
         head,
-        Calibration(**saved.calibration),
+        saved.calibration,
         saved.label_threshold,
-        _scope(saved.scope),
+        saved.scope,
         _unlabelled(saved.held_out, numbers.get("held_out")),
         _unlabelled(saved.out_of_scope, numbers.get("out_of_scope")),
     )
