@@ -9,6 +9,7 @@ from typing import Any
 
 from turnloom.errors import TurnloomError
 from turnloom.intents import Answer, IntentClassifier
+from turnloom.intents.examples import UnknownIntentError
 from turnloom.runtime.protocols import Encoder
 from turnloom.service.journal import Journal
 
@@ -115,7 +116,7 @@ class LiveIntents:
             with self._reading:
                 unknown = set(record.get("intents", ())) - set(self._classifier.classes_.tolist())
                 if unknown:
-                    raise TurnloomError(f"there is no intent {min(unknown)!r}", "list the intents")
+                    raise UnknownIntentError(f"there is no intent {min(unknown)!r}", "list the intents")
                 before = len(self._classifier.fitted.examples)
                 self._apply([record])
                 try:

@@ -7,6 +7,7 @@ from typing import NoReturn
 from fastapi import APIRouter, Request, Response
 
 from turnloom.errors import TurnloomError
+from turnloom.intents.examples import UnknownIntentError
 from turnloom.service.errors import RefusedError
 from turnloom.service.live_intents import LiveIntents
 from turnloom.service.resources import Resources
@@ -97,6 +98,6 @@ async def remove(asked: RemoveExamples, request: Request, using: Using) -> Respo
 
 def _refuse(error: TurnloomError) -> NoReturn:
     """What the intents say of a wrong change holds names of intents and rules, no paths."""
-    missing = error.problem.startswith("there is no intent")
-    status, code = (404, "no_such_intent") if missing else (409, "impossible_change")
+    unknown = isinstance(error, UnknownIntentError)
+    status, code = (404, "no_such_intent") if unknown else (409, "impossible_change")
     raise RefusedError(status, code, f"{error.problem}: {error.fix}.") from error
