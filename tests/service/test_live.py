@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from tests.service.toy import HeadedEncoder, listening, loaders, settings, with_intents
+from turnloom.errors import TurnloomError
 from turnloom.service.app import create_app
 from turnloom.service.journal import Journal
 from turnloom.service.live_intents import LiveIntents
@@ -203,3 +204,16 @@ def test_changes_reach_other_processes_and_outlive_a_torn_write(tmp_path: Path) 
     assert again.examples("zeppelin") == [["zeppelin now"]]
     assert one.listed() == two.listed() == again.listed()
     assert again.answer([["zeppelin now"]], 1)[0].nearest[0].text == "zeppelin now"
+
+
+@pytest.mark.parametrize("damaged", [b'{"do": "add", "exam\n', b"\0" * 50 + b"\n", b"[1]\n", b"\xff\xfe{}\n"])
+def test_a_damaged_journal_is_named_in_one_line(tmp_path: Path, damaged: bytes) -> None:
+    encoder = HeadedEncoder()
+    with_intents(tmp_path, encoder)
+    journal = Journal(tmp_path / "intents.jsonl")
+    live = LiveIntents(tmp_path / "intents", encoder, journal)
+    live.add([(["zeppelin please"], ["zeppelin"])])
+    whole = journal.path.read_bytes()
+    journal.path.write_bytes(whole + damaged + whole)
+    with pytest.raises(TurnloomError, match=rf"^intents.jsonl is damaged at byte {len(whole)}: remove that line"):
+        LiveIntents(tmp_path / "intents", encoder, journal)

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from turnloom.errors import TurnloomError
+
 __all__ = ["Journal", "locked"]
 
 
@@ -83,7 +85,11 @@ class Journal:
         return 0
 
     def read(self, start: int = 0) -> tuple[list[dict[str, Any]], int]:
-        """The whole records from a place on, and the place after them."""
+        """The whole records from a position on, and the position after them.
+
+        Raises:
+            TurnloomError: If a line is no record. It names the file without its folder: clients may see it.
+        """
         try:
             with self.path.open("rb") as file:
                 file.seek(start)
@@ -91,4 +97,21 @@ class Journal:
         except FileNotFoundError:  # Nothing yet, or all of it done by another process a moment ago.
             return [], start
         text = text[: text.rfind(b"\n") + 1]
-        return [json.loads(line) for line in text.splitlines() if line.strip()], start + len(text)
+        records, position = [], start
+        for line in text.splitlines(keepends=True):
+            if line.strip():
+                records.append(self._record(line, position))
+            position += len(line)
+        return records, position
+
+    def _record(self, line: bytes, position: int) -> dict[str, Any]:
+        try:
+            record = json.loads(line)
+        except ValueError:
+            record = None
+        if not isinstance(record, dict):
+            raise TurnloomError(
+                f"{self.path.name} is damaged at byte {position:,}",
+                "remove that line from it in the service's state folder, or restore the file from a backup",
+            )
+        return record
