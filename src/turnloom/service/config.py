@@ -15,17 +15,17 @@ __all__ = [
     "Batching",
     "IntentOptions",
     "KeyEntry",
+    "KeyScope",
     "Limits",
     "Logs",
     "ReplyServing",
-    "Scope",
     "ServedModel",
     "ServiceConfig",
     "config_text",
     "load_config",
 ]
 
-Scope = Literal["embeddings", "rerank", "intents", "intents:write", "replies", "replies:write", "metrics", "admin"]
+KeyScope = Literal["embeddings", "rerank", "intents", "intents:write", "replies", "replies:write", "metrics", "admin"]
 
 
 class _Part(BaseModel):
@@ -123,7 +123,7 @@ class KeyEntry(_Part):
 
     name: str = Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")
     hash: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
-    scopes: frozenset[Scope]
+    scopes: frozenset[KeyScope]
     requests_per_minute: float | None = Field(None, gt=0)
 
 

@@ -10,7 +10,7 @@ import orjson
 from fastapi import Depends, Request, Response
 from fastapi.security import HTTPBearer
 
-from turnloom.service.config import Limits, Scope
+from turnloom.service.config import KeyScope, Limits
 from turnloom.service.errors import RefusedError
 from turnloom.service.resources import Resources, Service
 from turnloom.service.schemas.common import ErrorShape
@@ -23,7 +23,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 _bearer = HTTPBearer(auto_error=False, description="An API key of the service.")
 
 
-def needs(scope: Scope) -> Any:
+def needs(scope: KeyScope) -> Any:
     """A dependency: the key of the request must have a scope. The guard has found the key already."""
 
     async def check(request: Request, _shown: Annotated[Any, Depends(_bearer)] = None) -> None:
