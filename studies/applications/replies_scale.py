@@ -23,6 +23,7 @@ from studies.lib.figures import STUDIES, record
 from studies.lib.memory import GIB, kibibytes
 from turnloom.replies import ReplyIndex
 from turnloom.replies.ann import CANDIDATES, exact_neighbours
+from turnloom.replies.search import SearchOptions
 from turnloom.runtime.protocols import Vectors
 
 SIZES = (10_000, 100_000, 1_000_000)
@@ -78,12 +79,13 @@ def search(folder: Path, size: int) -> dict[str, float]:
     true = np.load(folder / f"truth-{size}.npy")
     hits = []
     for context, query, keys in zip(contexts, queries, true, strict=True):
-        found = index.suggest_for(context, query, 10, mode="vector", rarity=0)
+        found = index.suggest_for(context, query, 10, SearchOptions("vector", rarity=0))
         hits.append(len({suggestion.key for suggestion in found} & set(keys.tolist())) / 10)
     figures = {"recall_at_10": float(np.mean(hits))}
     for mode in ("hybrid", "vector"):
         times = _timed(
-            lambda place, mode=mode: index.suggest_for(contexts[place], queries[place], 10, mode=mode), QUERIES
+            lambda place, mode=mode: index.suggest_for(contexts[place], queries[place], 10, SearchOptions(mode)),
+            QUERIES,
         )
         figures |= {f"{mode}_p50_ms": float(np.median(times)), f"{mode}_p95_ms": float(np.percentile(times, 95))}
     return {**figures, "search_gib": kibibytes("VmHWM") / GIB}

@@ -3,7 +3,7 @@
 Usage: TURNLOOM_DATA=... python -m studies.reranker.retrieval ENCODER RERANKER...
 
 A first stage (the encoder, or BM25) finds 50 of all distinct replies; a re-ranker orders these anew, by its own scores
-or by both stages' (`turnloom.replies.rerank.blend`). Top-1 in percent, 1,000 contexts of SGD test and of MultiWOZ test
+or by both stages' (`turnloom.replies.suggestion.blend`). Top-1 in percent, 1,000 contexts of SGD and of MultiWOZ test
 each. How much a re-ranker counts, and whose figures are recorded, is chosen on the validation splits; what is measured
 there is kept in results.json, by the models' fingerprints.
 """
@@ -25,7 +25,7 @@ from studies.reranker.arms import RESULTS
 from turnloom.benchmarks.cache import Floats
 from turnloom.benchmarks.metrics import cosine_similarity, expected_top_k
 from turnloom.benchmarks.tasks.reranking import dialogue_turns
-from turnloom.replies.rerank import blend
+from turnloom.replies.suggestion import blend
 from turnloom.runtime.bm25 import BM25
 from turnloom.runtime.encoder import load_encoder
 from turnloom.runtime.precision import computes_bf16_fast

@@ -38,7 +38,7 @@ from studies.service.lab import (
     wait_ready,
     workers,
 )
-from turnloom.replies.rerank import RERANKED
+from turnloom.replies.suggestion import RERANKED
 
 CLIENTS, BURST = 4, 10
 KNOWN = range(1_000_000, 1_000_500)

@@ -12,9 +12,8 @@ from tests.replies.toy import LengthScorer, WordEncoder, dialogue, many, write_t
 from turnloom.corpus.schema import Dialogue
 from turnloom.errors import TurnloomError
 from turnloom.replies import ReplyIndex, ReplyOptions
-from turnloom.replies.search import Mode
+from turnloom.replies.search import MOST_WORDS, Mode
 from turnloom.replies.store import Store
-from turnloom.replies.words import MOST_WORDS
 
 ENCODER = WordEncoder()
 

@@ -17,7 +17,7 @@ from tests.replies.test_index import naive_counts, stored
 from tests.replies.toy import WordEncoder, many, write_table
 from turnloom.errors import TurnloomError
 from turnloom.replies import ReplyIndex, ReplyOptions
-from turnloom.replies.manifest import IndexManifest, Journal, sole_writer
+from turnloom.replies.manifest import IndexManifest, PendingWrite, sole_writer
 from turnloom.replies.store import Store
 
 ENCODER = WordEncoder()
@@ -44,7 +44,7 @@ def cut_off(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
 
     for name in ("upsert", "delete_with", "compact", "tag"):
         monkeypatch.setattr(Store, name, staticmethod(wrapped(getattr(Store, name))))
-    for kind in (Journal, IndexManifest):
+    for kind in (PendingWrite, IndexManifest):
         monkeypatch.setattr(kind, "write", wrapped(kind.write))
 
 

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 
 from tests.replies.toy import WordEncoder, dialogue, many, write_table
 from turnloom.replies import ReplyIndex, ann, evaluate_replies
-from turnloom.replies.ann import AnnPlan, choose_plan, create_vector_index, exact_neighbours, nearest, tune
-from turnloom.replies.grouping import group_occurrences
-from turnloom.replies.keys import KeyRanges
-from turnloom.replies.search import fuse
+from turnloom.replies.ann import choose_plan, create_vector_index, exact_neighbours, nearest, outgrown, tune
+from turnloom.replies.manifest import AnnPlan
+from turnloom.replies.occurrences import KeyRanges, group_occurrences
+from turnloom.replies.search import count_words, fuse, rarest_words
 from turnloom.replies.store import Store, answered, vector_array
-from turnloom.replies.words import count_words, rarest_words
 from turnloom.runtime.protocols import unit_rows
 
 
@@ -122,10 +121,10 @@ def test_plans_follow_the_size() -> None:
         (50, 4),
         (15, 8),
     ]
-    assert not large.outgrown(1_900_000)
-    assert large.outgrown(2_100_000)
-    assert large.outgrown(10_000)
-    assert not choose_plan(100, 8).outgrown(150)
+    assert not outgrown(large, 1_900_000)
+    assert outgrown(large, 2_100_000)
+    assert outgrown(large, 10_000)
+    assert not outgrown(choose_plan(100, 8), 150)
 
 
 def test_probes_are_as_many_as_the_recall_asks_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.replies.toy import LengthScorer, WordEncoder, many, write_table
 from turnloom.errors import TurnloomError
 from turnloom.replies import ReplyIndex, Suggestion
-from turnloom.replies.rerank import blend, in_final_order
+from turnloom.replies.suggestion import blend, in_final_order
 
 
 def suggestion(text: str, score: float) -> Suggestion:

@@ -13,11 +13,10 @@ from pydantic import BaseModel
 
 from turnloom.corpus.engine import daft, frugally
 from turnloom.errors import TurnloomError
-from turnloom.replies.index import RARITY, ReplyIndex
+from turnloom.replies.index import ReplyIndex
 from turnloom.replies.occurrences import occurrence_rows, tables_of
-from turnloom.replies.rerank import RERANK_WEIGHT, RERANKED, in_final_order
-from turnloom.replies.search import Mode
-from turnloom.replies.suggestion import Suggestion
+from turnloom.replies.search import RARITY, Mode, SearchOptions
+from turnloom.replies.suggestion import RERANK_WEIGHT, RERANKED, Suggestion, in_final_order
 
 __all__ = ["ReplyScores", "evaluate_replies", "sample_contexts"]
 
@@ -88,12 +87,12 @@ def evaluate_replies(
         index: The index, with its encoder, and perhaps a re-ranker.
         tables: The folder of a dialogue table, or several: conversations that the models were not trained on.
         limit: At most so many contexts.
-        mode: As for `ReplyIndex.suggest`.
-        where: As for `ReplyIndex.suggest`.
-        rarity: As for `ReplyIndex.suggest`.
-        reranked: As for `ReplyIndex.suggest`.
-        rerank_weight: As for `ReplyIndex.suggest`.
-        repeats: As for `ReplyIndex.suggest`.
+        mode: As for `ReplyIndex.suggest`, like all that follow but the last.
+        where: A condition.
+        rarity: How much frequent replies count less.
+        reranked: How many go to the re-ranker.
+        rerank_weight: How much it counts.
+        repeats: Whether a reply may repeat the context.
         on_context: Called with the number of contexts done and of all.
 
     Raises:
@@ -107,19 +106,20 @@ def evaluate_replies(
     contexts, keys = asked["context"].to_pylist(), asked["reply"].to_pylist()
     vectors = index.encoder.encode_query(contexts) if index.encoder is not None and mode != "text" else None
     plain = ReplyIndex(index.folder, index.encoder, version=index.version.number)
+    options = SearchOptions(mode, where, rarity, repeats=repeats)
     ranks, reranks, seconds = [], [], []
     depth = max(DEPTH, reranked) if index.scorer is not None else DEPTH
-    for place, (context, key) in enumerate(zip(contexts, keys, strict=True)):
-        vector = None if vectors is None else vectors[place]
+    for number, (context, key) in enumerate(zip(contexts, keys, strict=True)):
+        vector = None if vectors is None else vectors[number]
         start = time.perf_counter()
-        found = plain.suggest_for(context, vector, depth, mode=mode, where=where, rarity=rarity, repeats=repeats)
+        found = plain.suggest_for(context, vector, depth, options)
         seconds.append(time.perf_counter() - start)
         ranks.append(_rank(found, key))
         if index.scorer is not None:
             there = ranks[-1] < len(found)  # Else no order finds it, and the re-ranker need not be asked.
             better = in_final_order(index.scorer, context, found, rerank_weight) if there else []
             reranks.append(_rank(better, key))
-        on_context(place + 1, len(contexts))
+        on_context(number + 1, len(contexts))
     held = index.known_keys(keys)
     return ReplyScores(
         contexts=len(contexts),

@@ -10,14 +10,12 @@ import pyarrow as pa
 from turnloom.corpus.table import read_manifest
 from turnloom.errors import TurnloomError
 from turnloom.files import refuse_other_files
-from turnloom.replies.finish import prune_versions
-from turnloom.replies.keys import reply_keys
+from turnloom.replies.ann import prune_versions
 from turnloom.replies.manifest import LOCK, MANIFEST, IndexManifest, IndexVersion, read_index_manifest, sole_writer
-from turnloom.replies.occurrences import ReplyOptions, tables_of
-from turnloom.replies.rerank import RERANK_WEIGHT, RERANKED, in_final_order
-from turnloom.replies.search import Hit, Mode, Searcher
+from turnloom.replies.occurrences import ReplyOptions, reply_keys, tables_of
+from turnloom.replies.search import RARITY, Hit, Mode, Searcher, SearchOptions
 from turnloom.replies.store import Store, quoted
-from turnloom.replies.suggestion import Conversation, Suggestion
+from turnloom.replies.suggestion import RERANK_WEIGHT, RERANKED, Conversation, Suggestion, in_final_order
 from turnloom.replies.writer import IndexWriter, Progress, model_mismatch
 from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors, is_made_for, unit_rows
 
@@ -25,7 +23,6 @@ __all__ = ["ReplyIndex"]
 
 SHARD_SIZE = 20_000
 """Turns that are read between two commits: what a killed run loses at most."""
-RARITY = 0.1
 REMEMBERED = 50
 """What the last so many turns said is not suggested again."""
 Tables = Path | str | Sequence[Path | str]
@@ -245,7 +242,7 @@ class ReplyIndex:
             k: How many replies.
             mode: What is compared: "vector" the context's vector with replies' vectors, "text" the last turn's words
                 with theirs (BM25), "contexts" the context with those that replies were given in, "hybrid" the first
-                two, "all" all three. Several are fused by rank. Unless told, "hybrid", or "text" without an encoder.
+                two, "all" all three. Several are fused by rank. By default "hybrid", or "text" without an encoder.
             where: A condition in SQL, such as ``count > 1 AND array_has_any(sources, ['chats'])``.
             rarity: How much frequent replies count less: scores are multiplied by this power of the inverse response
                 frequency. 0 for not at all, 1 for the full weight of WMDC.
@@ -260,41 +257,20 @@ class ReplyIndex:
             vector, mode = None, "text"
         else:
             raise TurnloomError(f"mode {mode!r} needs the model", "open the index with its encoder, or use mode 'text'")
-        return self.suggest_for(
-            context,
-            vector,
-            k,
-            mode=mode,
-            where=where,
-            rarity=rarity,
-            reranked=reranked,
-            rerank_weight=rerank_weight,
-            repeats=repeats,
-        )
+        options = SearchOptions(mode, where, rarity, reranked, rerank_weight, repeats)
+        return self.suggest_for(context, vector, k, options)
 
     def suggest_for(
-        self,
-        context: Context,
-        vector: Vectors | None,
-        k: int = 5,
-        *,
-        mode: Mode | None = None,
-        where: str | None = None,
-        rarity: float = RARITY,
-        reranked: int = RERANKED,
-        rerank_weight: float = RERANK_WEIGHT,
-        repeats: bool = False,
+        self, context: Context, vector: Vectors | None, k: int = 5, options: SearchOptions = SearchOptions()
     ) -> list[Suggestion]:
         """As `suggest`, for a context whose vector is known."""
         _check_question(context, k)
-        limit = max(k, reranked) if self.scorer else k
+        limit = max(k, options.reranked) if self.scorer else k
         direction = None if vector is None else unit_rows(vector[None])[0]
-        said = set() if repeats else set(reply_keys(pa.array(context[-REMEMBERED:], pa.string())).tolist())
-        hits = self._searcher.hits(
-            context[-1], direction, mode=mode or "hybrid", where=where, rarity=rarity, limit=limit + len(said)
-        )
+        said = set() if options.repeats else set(reply_keys(pa.array(context[-REMEMBERED:], pa.string())).tolist())
+        hits = self._searcher.hits(context[-1], direction, options, limit + len(said))
         found = [suggestion for suggestion in self._suggestions(hits) if suggestion.key not in said][:limit]
-        return found if self.scorer is None else in_final_order(self.scorer, context, found, rerank_weight)[:k]
+        return found if self.scorer is None else in_final_order(self.scorer, context, found, options.rerank_weight)[:k]
 
     def known_keys(self, keys: Sequence[int]) -> pa.Array:
         """Those of the keys whose reply is in the index."""
@@ -303,18 +279,13 @@ class ReplyIndex:
 
     def _suggestions(self, hits: Sequence[Hit]) -> list[Suggestion]:
         rows = self._searcher.rows(hits, ["key", "text", "count", "conversations"])
-        return [
-            Suggestion(
-                row["text"],
-                hit.score,
-                hit.score,
-                hit.similarity,
-                row["count"],
-                tuple(Conversation(**conversation) for conversation in row["conversations"]),
-                row["key"],
+        found = []
+        for hit, row in zip(hits, rows, strict=True):
+            conversations = tuple(Conversation(**conversation) for conversation in row["conversations"])
+            found.append(
+                Suggestion(row["text"], hit.score, hit.score, hit.similarity, row["count"], conversations, row["key"])
             )
-            for hit, row in zip(hits, rows, strict=True)
-        ]
+        return found
 
 
 def _check_question(context: Context, k: int) -> None:

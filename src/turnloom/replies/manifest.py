@@ -19,11 +19,18 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from turnloom.corpus.table import engine_versions
 from turnloom.errors import TurnloomError
 from turnloom.files import write_whole
-from turnloom.replies.ann import AnnPlan
-from turnloom.replies.keys import key_check
-from turnloom.replies.occurrences import ReplyOptions
+from turnloom.replies.occurrences import ReplyOptions, key_check
 
-__all__ = ["IndexManifest", "IndexVersion", "Journal", "TableVersion", "read_index_manifest", "sole_writer"]
+__all__ = [
+    "AnnPlan",
+    "IndexManifest",
+    "IndexVersion",
+    "PendingWrite",
+    "TableVersion",
+    "read_index_manifest",
+    "read_pending",
+    "sole_writer",
+]
 
 INDEX_VERSION = 1
 MANIFEST, JOURNAL, LOCK = "index.json", "journal.json", "writer.lock"
@@ -49,6 +56,32 @@ class TableVersion(_Saved):
     name: str
     version: int
     rows: int
+
+
+class AnnPlan(BaseModel):
+    """How one column of vectors is searched.
+
+    Attributes:
+        kind: "exact" compares all vectors, "ivf_pq" those of the nearest partitions by their codes.
+        rows: How many rows there were when it was chosen.
+        partitions: How many there are.
+        sub_vectors: How many parts a vector's code has.
+        bits: How many bits a part has.
+        nprobes: How many partitions are looked into.
+        recall: The part of the true ten nearest replies that is found, measured.
+        probes: On how many contexts that was measured; 0 if there were none.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["exact", "ivf_pq"] = "exact"
+    rows: int = 0
+    partitions: int = 0
+    sub_vectors: int = 0
+    bits: Literal[4, 8] = 8
+    nprobes: int = 0
+    recall: float | None = 1.0
+    probes: int = 0
 
 
 class IndexVersion(_Saved):
@@ -99,7 +132,7 @@ class IndexManifest(_Saved):
     software: dict[str, str] = Field(default_factory=engine_versions)
 
 
-class Journal(_Saved):
+class PendingWrite(_Saved):
     """A write that is not finished.
 
     Attributes:
@@ -146,10 +179,10 @@ def read_index_manifest(folder: Path) -> IndexManifest:
     return manifest
 
 
-def read_journal(folder: Path) -> Journal | None:
+def read_pending(folder: Path) -> PendingWrite | None:
     """The write that is not finished, if there is one."""
     path = folder / JOURNAL
-    return Journal.model_validate_json(path.read_text(encoding="utf-8")) if path.exists() else None
+    return PendingWrite.model_validate_json(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
 @contextmanager

@@ -1,26 +1,50 @@
-"""From dialogues to occurrences of replies: who said what after what, and in which range of keys it falls."""
+"""From dialogues to occurrences of replies (who said what after what), and from these to distinct replies.
+
+Replies are told apart by a key, a hash of their text; keys are cut into ranges that are written one after another.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, Field
 
-from turnloom.corpus.cleaning.normalise import word_counts
+from turnloom.corpus.cleaning.duplicates import response_keys
+from turnloom.corpus.cleaning.normalise import normalise_texts, word_counts
 from turnloom.corpus.engine import batch_function, daft, frugally
 from turnloom.corpus.table import read_table
 from turnloom.corpus.turn_arrays import dialogue_hashes, mix
-from turnloom.replies.keys import KeyRanges, reply_keys
 from turnloom.views.context_response import SYSTEM_SPEAKERS, ContextResponse
 from turnloom.views.dialogue_view import DIALOGUES_AT_A_TIME, Dialogues, Indices, turn_runs
 
-__all__ = ["ReplyOptions", "occurrence_rows", "read_range", "stage_occurrences", "tables_of"]
+__all__ = [
+    "CONVERSATION",
+    "KeyRanges",
+    "Keys",
+    "ReplyOptions",
+    "group_occurrences",
+    "inverse_response_frequency",
+    "key_check",
+    "occurrence_rows",
+    "read_range",
+    "reply_keys",
+    "stage_occurrences",
+    "tables_of",
+]
+
+Keys = npt.NDArray[np.int64]
+MOST_CONVERSATIONS = 5
+"""A reply names so many of the conversations it comes from; a polite one may come from all of them."""
+CONVERSATION = pa.struct([("dialogue_id", pa.string()), ("source", pa.string()), ("turn", pa.int32())])
 
 OCCURRENCE_TYPES = {
     "occurrence": pa.int64(),
@@ -33,6 +57,54 @@ OCCURRENCE_TYPES = {
     "text": pa.string(),
 }
 """What is staged; the index keeps all but the text, which is the reply's."""
+
+
+def reply_keys(texts: pa.Array) -> Keys:
+    """A 64-bit key for each reply, equal for texts that differ in case and white space only.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> one, two, three = reply_keys(pa.array(["Thank  you!", "thank you! ", "thank you"]))
+        >>> bool(one == two), bool(one == three)
+        (True, False)
+    """
+    return response_keys(normalise_texts(texts)).view(np.int64)
+
+
+def key_check() -> int:
+    """The key of a fixed text: it differs when keys are made in another way than those of an older index."""
+    return int(reply_keys(pa.array(["turnloom"]))[0])
+
+
+@dataclass(frozen=True)
+class KeyRanges:
+    """All keys cut into equal ranges.
+
+    Attributes:
+        count: How many ranges.
+    """
+
+    count: int
+
+    @cached_property
+    def _starts(self) -> Keys:
+        return np.array([number * 2**64 // self.count - 2**63 for number in range(self.count)], np.int64)
+
+    def of(self, keys: Keys) -> npt.NDArray[np.int32]:
+        """The number of the range that each key falls into."""
+        return (np.searchsorted(self._starts, keys, side="right") - 1).astype(np.int32)
+
+    def predicate(self, column: str, number: int) -> str:
+        """The SQL condition under which a column's key is in a range.
+
+        Example:
+            >>> KeyRanges(2).predicate("key", 0), KeyRanges(1).predicate("key", 0)
+            ('key < 0', 'key IS NOT NULL')
+        """
+        # The first range has no lower bound: SQL reads the smallest number as minus one that is too large.
+        lower = [f"{column} >= {self._starts[number]}"] if number else []
+        upper = [f"{column} < {self._starts[number + 1]}"] if number + 1 < self.count else []
+        return " AND ".join([*lower, *upper]) or f"{column} IS NOT NULL"
 
 
 class ReplyOptions(BaseModel):
@@ -143,3 +215,58 @@ def read_range(staged: Path, number: int) -> pa.Table:
     rows = rows.take(pc.sort_indices(rows, [("occurrence", "ascending"), ("source", "ascending")]))
     names = rows["occurrence"].to_numpy()
     return rows.filter(pa.array(np.diff(names, prepend=names[:1] - 1) != 0))
+
+
+def inverse_response_frequency(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+    """`1 / (log count + 1)` (WMDC, Equation 5): 1 for what was said once, less for what is said all the time.
+
+    Example:
+        >>> inverse_response_frequency(np.array([1, 20, 1000])).round(3).tolist()
+        [1.0, 0.25, 0.12600000202655792]
+    """
+    return (1 / (np.log(counts) + 1)).astype(np.float32)
+
+
+def _lists(owners: npt.NDArray[np.int64], values: pa.Array, groups: int) -> pa.Array:
+    """The distinct values of each group, sorted."""
+    pairs = pa.table({"owner": owners, "value": values}).group_by(["owner", "value"]).aggregate([])
+    pairs = pairs.filter(pc.is_valid(pairs["value"])).sort_by([("owner", "ascending"), ("value", "ascending")])
+    offsets = np.searchsorted(pairs["owner"].to_numpy(), np.arange(groups + 1)).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), pairs["value"].combine_chunks())
+
+
+def _conversations(rows: pa.Table, owners: npt.NDArray[np.int64], firsts: npt.NDArray[Any], groups: int) -> pa.Array:
+    kept = np.arange(len(owners)) - firsts[owners] < MOST_CONVERSATIONS
+    few = rows.filter(pa.array(kept))
+    columns = [few[field.name].combine_chunks() for field in CONVERSATION]
+    offsets = np.searchsorted(owners[kept], np.arange(groups + 1)).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.StructArray.from_arrays(columns, fields=list(CONVERSATION)))
+
+
+def group_occurrences(occurrences: pa.Table) -> pa.Table:
+    """One row a reply: its key, how often it occurs, its weight, and where it comes from.
+
+    The result depends on the occurrences alone, not on their order.
+
+    Args:
+        occurrences: Rows with `occurrence`, `reply`, `dialogue_id`, `source`, `turn` and `domains`.
+
+    Returns:
+        Rows with `key`, `count`, `weight`, `conversations`, `sources` and `domains`, sorted by key.
+    """
+    rows = occurrences.sort_by([("reply", "ascending"), ("occurrence", "ascending")])
+    keys, firsts, owners, counts = np.unique(
+        rows["reply"].to_numpy(), return_index=True, return_inverse=True, return_counts=True
+    )
+    domains = rows["domains"].combine_chunks()
+    named = owners[np.asarray(pc.list_parent_indices(domains), np.int64)]
+    return pa.table(
+        {
+            "key": keys,
+            "count": counts.astype(np.int64),
+            "weight": inverse_response_frequency(counts),
+            "conversations": _conversations(rows, owners, firsts, len(keys)),
+            "sources": _lists(owners, rows["source"].combine_chunks(), len(keys)),
+            "domains": _lists(named, pc.list_flatten(domains), len(keys)),
+        }
+    )

@@ -1,10 +1,16 @@
-"""Several ranked lists of replies to one: by vectors, by words, by similar contexts."""
+"""Several ranked lists of replies to one: by vectors, by words, by similar contexts.
+
+A search by words reads the list of every reply that holds one of them. "the" is in a fifth of all replies and hardly
+changes their order; without such words the slowest searches are several times as fast. What is frequent is seen in the
+index itself, so that no list of stop words of some language is needed.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeVar
@@ -16,15 +22,28 @@ from turnloom.errors import TurnloomError
 from turnloom.replies.ann import CANDIDATES, nearest
 from turnloom.replies.manifest import IndexVersion
 from turnloom.replies.store import Store, answered
-from turnloom.replies.words import count_words, rarest_words
+from turnloom.replies.suggestion import RERANK_WEIGHT, RERANKED
 from turnloom.runtime.protocols import Vectors
 
-__all__ = ["FUSION_CONSTANT", "Hit", "Mode", "Searcher", "fuse"]
+__all__ = [
+    "FUSION_CONSTANT",
+    "MOST_WORDS",
+    "Hit",
+    "Mode",
+    "SearchOptions",
+    "Searcher",
+    "count_words",
+    "fuse",
+    "rarest_words",
+]
 
 FUSION_CONSTANT = 60
 """Of reciprocal rank fusion, as in the paper (Cormack et al. 2009)."""
 COUNTED = 20_000
 """Of so many replies words are counted, to know which are rare."""
+MOST_WORDS = 6
+"""Of those that are known to be in the index; so many find as much as all do, together with vectors."""
+RARITY = 0.1
 MODES = ("hybrid", "vector", "text", "contexts", "all")
 Mode = Literal["hybrid", "vector", "text", "contexts", "all"]
 _LISTS = {
@@ -34,7 +53,47 @@ _LISTS = {
     "contexts": ("contexts",),
     "all": ("vector", "text", "contexts"),
 }
+_WORD = re.compile(r"\w+")
 Name = TypeVar("Name", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """How replies are searched and ordered; see `ReplyIndex.suggest`."""
+
+    mode: Mode | None = None
+    where: str | None = None
+    rarity: float = RARITY
+    reranked: int = RERANKED
+    rerank_weight: float = RERANK_WEIGHT
+    repeats: bool = False
+
+
+def _words(text: str) -> list[str]:
+    """The distinct words, in the order of the text; in scripts without spaces, whatever stands together is one."""
+    return list(dict.fromkeys(_WORD.findall(text.casefold())))
+
+
+def count_words(texts: Iterable[str]) -> Counter[str]:
+    """In how many texts each word is."""
+    return Counter(word for text in texts for word in _words(text))
+
+
+def rarest_words(text: str, counts: Counter[str], most: int = MOST_WORDS) -> str:
+    """A text, or all but the most frequent of its words if it has more than `most` that were counted.
+
+    Words that were never counted cost next to nothing, and may be the very ones that find the reply: they stay.
+
+    Example:
+        >>> counts = count_words(["the train", "the train to the end", "is it", "to the airport"])
+        >>> rarest_words("is the train to the airport late", counts, 2)
+        'is airport late'
+    """
+    words = _words(text)
+    counted = sorted((word for word in words if counts[word]), key=lambda word: counts[word])
+    if len(counted) <= most:
+        return text
+    return " ".join(word for word in words if word not in counted[most:])
 
 
 def fuse(lists: Sequence[Sequence[Name]], constant: int = FUSION_CONSTANT) -> dict[Name, float]:
@@ -82,35 +141,31 @@ class Searcher:
         has_contexts = version.contexts_ann is not None
         self._contexts = store.reader(version.occurrences.name, version.occurrences.version) if has_contexts else None
 
-    def hits(
-        self, text: str, vector: Vectors | None, *, mode: Mode, where: str | None, rarity: float, limit: int
-    ) -> list[Hit]:
+    def hits(self, text: str, vector: Vectors | None, options: SearchOptions, limit: int) -> list[Hit]:
         """The best replies by a mode's lists, rare ones preferred, the best first.
 
         Args:
             text: What is looked for by words.
             vector: The context's vector; may be None where the mode does without.
-            mode: Which lists.
-            where: A condition in SQL over the columns of replies.
-            rarity: The power of the inverse response frequency that scores are multiplied by; 0 for none.
+            options: Mode, condition and rarity.
             limit: How many at most.
         """
+        mode, where = options.mode or "hybrid", options.where
         if mode not in MODES:
             raise TurnloomError(f"there is no mode {mode!r}", f"choose one of {', '.join(MODES)}")
         words = rarest_words(text, self._counts) if "text" in _LISTS[mode] else ""
+        most = max(limit, CANDIDATES)
+
+        async def lists() -> list[pa.Table]:
+            return await asyncio.gather(*[self._list(name, words, vector, where, most) for name in _LISTS[mode]])
+
         try:
-            found = answered(self._lists(_LISTS[mode], words, vector, where, max(limit, CANDIDATES)))
+            found = answered(lists())
         except ValueError as error:  # What LanceDB raises for a wrong condition.
             if where is None:
                 raise
             raise TurnloomError(f"the condition {where!r} is wrong ({error})".replace("\n", " "), _COLUMNS) from error
-        return _ranked(found, rarity)[:limit]
-
-    async def _lists(
-        self, names: Sequence[str], words: str, vector: Vectors | None, where: str | None, limit: int
-    ) -> list[pa.Table]:
-        """The lists of these names, at the same time."""
-        return await asyncio.gather(*[self._list(name, words, vector, where, limit) for name in names])
+        return _ranked(found, options.rarity)[:limit]
 
     async def _list(self, name: str, words: str, vector: Vectors | None, where: str | None, limit: int) -> pa.Table:
         if name == "text":

@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from turnloom.errors import TurnloomError
-from turnloom.replies.grouping import CONVERSATION
-from turnloom.replies.occurrences import OCCURRENCE_TYPES
+from turnloom.replies.occurrences import CONVERSATION, OCCURRENCE_TYPES
 from turnloom.runtime.onnx_backend import usable_cores
 from turnloom.runtime.protocols import Vectors
 

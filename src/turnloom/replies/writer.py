@@ -11,7 +11,7 @@ import json
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -19,13 +19,11 @@ import pyarrow.compute as pc
 
 from turnloom.corpus.table import Workspace, read_manifest
 from turnloom.errors import TurnloomError
-from turnloom.replies.finish import finished_version
-from turnloom.replies.grouping import group_occurrences
-from turnloom.replies.keys import KeyRanges
-from turnloom.replies.manifest import JOURNAL, MANIFEST, IndexManifest, IndexVersion, Journal, read_journal
-from turnloom.replies.occurrences import read_range, stage_occurrences
+from turnloom.replies.ann import finished_version
+from turnloom.replies.manifest import JOURNAL, MANIFEST, IndexManifest, IndexVersion, PendingWrite, read_pending
+from turnloom.replies.occurrences import KeyRanges, group_occurrences, read_range, stage_occurrences
 from turnloom.replies.store import Store, occurrence_schema, reply_schema, vector_array
-from turnloom.runtime.protocols import Encoder, is_made_for, unit_rows
+from turnloom.runtime.protocols import Encoder, Vectors, is_made_for, unit_rows
 
 __all__ = ["IndexWriter", "Progress", "model_mismatch"]
 
@@ -95,7 +93,7 @@ class IndexWriter:
         if self._last is not None and not is_made_for(self.encoder, self._last.fingerprint):
             raise model_mismatch(self.folder, self._last, self.encoder)
         journal = self._begin(
-            Journal(
+            PendingWrite(
                 operation="add",
                 job=self.add_job(tables),
                 what=f"add of {', '.join(map(str, tables))} with {self.encoder.name}",
@@ -124,18 +122,15 @@ class IndexWriter:
         self._finish(journal)
         return True
 
-    def _add_range(self, journal: Journal, staged: Path, number: int, replies: Any, occurrences: Any) -> None:
+    def _add_range(self, journal: PendingWrite, staged: Path, number: int, replies: Any, occurrences: Any) -> None:
         rows = read_range(staged, number)
         if not len(rows):
             return
         ranges = KeyRanges(journal.ranges)
         known = self.store.rows(occurrences, ranges.predicate("reply", number), GROUPED)
         fresh = rows.filter(pc.invert(pc.is_in(rows["occurrence"], known["occurrence"].combine_chunks())))
-        if self.manifest.options.contexts and len(fresh):
-            vectors = unit_rows(self.encoder.encode_query(fresh["context"].to_pylist()))
-            self.store.upsert(occurrences, fresh.append_column("vector", vector_array(vectors)), "occurrence")
-        else:
-            self.store.upsert(occurrences, fresh, "occurrence")
+        with_contexts = self.manifest.options.contexts
+        self.store.upsert(occurrences, self._with_vectors(fresh, "context") if with_contexts else fresh, "occurrence")
         grouped = group_occurrences(pa.concat_tables([known, fresh.select(GROUPED)]))
         self._write_replies(replies, grouped, rows, ranges.predicate("key", number))
 
@@ -148,9 +143,7 @@ class IndexWriter:
         new = said.take(pa.array(firsts)).select(["reply", "text"]).rename_columns(["key", "text"])
         new = new.filter(pc.invert(pc.is_in(new["key"], known["key"].combine_chunks())))
         if len(new):
-            vectors = unit_rows(self.encoder.encode_document(new["text"].to_pylist()))
-            new = new.append_column("vector", vector_array(vectors)).cast(known.schema)
-            known = pa.concat_tables([known, new])
+            known = pa.concat_tables([known, self._with_vectors(new, "text").cast(known.schema)])
         self.store.upsert(replies, _beside(grouped, known), "key")
 
     def delete(self, condition: str, what: str) -> bool:
@@ -160,7 +153,7 @@ class IndexWriter:
         replies = self.store.open(last.replies.name)
         keys = self.store.rows(occurrences, condition, ["reply"])["reply"].unique().to_pylist()
         journal = self._begin(
-            Journal(
+            PendingWrite(
                 operation="delete",
                 job=_job("delete", condition),
                 what=what,
@@ -188,7 +181,7 @@ class IndexWriter:
             return False
         contexts, number = self.manifest.options.contexts, last.number + 1
         journal = self._begin(
-            Journal(
+            PendingWrite(
                 operation="reembed",
                 job=_job("reembed", last.number, self.encoder.fingerprint),
                 what=f"new vectors by {self.encoder.name}",
@@ -202,16 +195,18 @@ class IndexWriter:
             return False
         dimension = self._dimension()
         # What is read is the finished version, whatever else may have been begun on its tables.
-        copies = [("key", last.replies, self.store.create(journal.replies, reply_schema(dimension)))]
+        replies = self.store.create(journal.replies, reply_schema(dimension))
+        copies: list[tuple[str, Literal["text", "context"], Any, Any]] = [("key", "text", last.replies, replies)]
         if contexts:
             table = self.store.create(journal.occurrences, occurrence_schema(dimension))
-            copies.append(("reply", last.occurrences, table))
+            copies.append(("reply", "context", last.occurrences, table))
 
         def copy_range(number: int) -> None:
-            for column, old, new in copies:
-                condition = KeyRanges(journal.ranges).predicate(column, number)
-                rows = self.store.rows(self.store.open(old.name, old.version), condition, _without_vector(new))
-                self.store.upsert(new, self._with_vectors(rows), rows.column_names[0])
+            for key, column, old, new in copies:
+                condition = KeyRanges(journal.ranges).predicate(key, number)
+                columns = [name for name in new.schema.names if name != "vector"]
+                rows = self.store.rows(self.store.open(old.name, old.version), condition, columns)
+                self.store.upsert(new, self._with_vectors(rows, column), rows.column_names[0])
 
         self._each_range(journal, "embedding replies", copy_range)
         self._finish(journal)
@@ -241,18 +236,16 @@ class IndexWriter:
     def _dimension(self) -> int:
         return int(self.encoder.encode_document(["turnloom"]).shape[1])
 
-    def _with_vectors(self, rows: pa.Table) -> pa.Table:
+    def _with_vectors(self, rows: pa.Table, column: Literal["text", "context"]) -> pa.Table:
+        """The rows with the vectors of their replies or contexts."""
         if not len(rows):
             return rows
-        if "text" in rows.column_names:
-            vectors = self.encoder.encode_document(rows["text"].to_pylist())
-        else:
-            vectors = self.encoder.encode_query(rows["context"].to_pylist())
-        return rows.append_column("vector", vector_array(unit_rows(vectors)))
+        encode: Callable[..., Vectors] = self.encoder.encode_document if column == "text" else self.encoder.encode_query
+        return rows.append_column("vector", vector_array(unit_rows(encode(rows[column].to_pylist()))))
 
-    def _pending(self) -> Journal | None:
+    def _pending(self) -> PendingWrite | None:
         """The write that is not finished; one that was killed after its last step is."""
-        pending = read_journal(self.folder)
+        pending = read_pending(self.folder)
         if pending is not None and self._last is not None and self._last.job == pending.job:
             self._clean()
             return None
@@ -267,7 +260,7 @@ class IndexWriter:
                 f"run it again, or undo it with: turnloom replies rollback {self.folder}",
             )
 
-    def _begin(self, wanted: Journal) -> Journal | None:
+    def _begin(self, wanted: PendingWrite) -> PendingWrite | None:
         """The journal of this write: a new one or the one it left; None if it is what was done last."""
         pending = self._pending()
         if pending is not None and pending.job == wanted.job:
@@ -278,7 +271,7 @@ class IndexWriter:
         wanted.write(self.folder / JOURNAL)
         return wanted
 
-    def _each_range(self, journal: Journal, step: str, write: Callable[[int], None]) -> None:
+    def _each_range(self, journal: PendingWrite, step: str, write: Callable[[int], None]) -> None:
         for number in range(journal.ranges):
             if number not in journal.done:
                 write(number)
@@ -286,7 +279,7 @@ class IndexWriter:
                 journal.write(self.folder / JOURNAL)
             self._progress(step, (number + 1) / journal.ranges, f"part {number + 1} of {journal.ranges}")
 
-    def _finish(self, journal: Journal) -> None:
+    def _finish(self, journal: PendingWrite) -> None:
         version = finished_version(self.store, self.manifest, journal, self._encoder, self._progress)
         self.manifest.versions.append(version)
         self.manifest.write(self.folder / MANIFEST)
@@ -299,10 +292,5 @@ class IndexWriter:
 
 def _beside(grouped: pa.Table, known: pa.Table) -> pa.Table:
     """The texts and vectors of replies beside what was counted of them."""
-    place = pc.index_in(grouped["key"], known["key"].combine_chunks())
-    texts = known.take(place)
+    texts = known.take(pc.index_in(grouped["key"], known["key"].combine_chunks()))
     return grouped.append_column("text", texts["text"]).append_column("vector", texts["vector"])
-
-
-def _without_vector(table: Any) -> list[str]:
-    return [name for name in table.schema.names if name != "vector"]
