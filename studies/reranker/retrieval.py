@@ -26,11 +26,10 @@ from turnloom.benchmarks.cache import Floats
 from turnloom.benchmarks.metrics import cosine_similarity, expected_top_k
 from turnloom.benchmarks.tasks.reranking import dialogue_turns
 from turnloom.replies.suggestion import blend
-from turnloom.runtime.bm25 import BM25
 from turnloom.runtime.encoder import load_encoder
 from turnloom.runtime.precision import computes_bf16_fast
 from turnloom.runtime.protocols import Encoder, Scorer
-from turnloom.runtime.scorer import load_scorer
+from turnloom.runtime.scorer import BM25, load_scorer
 
 SETS, STAGES = ("sgd", "multiwoz21"), ("retrieve", "bm25", "retrieve_new", "bm25_new")
 """With `_new`, replies that repeat a turn of the context are left out: nearest to a turn is the turn itself."""

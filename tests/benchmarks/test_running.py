@@ -19,8 +19,8 @@ from turnloom.benchmarks.tasks.out_of_scope import OutOfScope
 from turnloom.benchmarks.tasks.response_selection import Selection, blocks, selection_scores
 from turnloom.corpus.cleaning.hold_out import SUITES as HELD_OUT
 from turnloom.errors import TurnloomError
-from turnloom.runtime.bm25 import BM25
 from turnloom.runtime.encoder import ObjectEncoder
+from turnloom.runtime.scorer import BM25
 
 
 class Counting(Oracle):

@@ -41,3 +41,7 @@ def test_a_duplicated_block_is_found_and_imports_are_none(tmp_path: Path) -> Non
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
     assert house.import_cycles() == []
+
+
+def test_no_module_is_too_long() -> None:
+    assert house.long_modules() == {}

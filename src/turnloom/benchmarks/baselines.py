@@ -15,9 +15,9 @@ from turnloom.benchmarks.tasks.response_selection import ResponseSelection, Sele
 from turnloom.benchmarks.tasks.retrieval import Query, SemanticRetrieval
 from turnloom.corpus.catalog import get_dataset
 from turnloom.errors import TurnloomError
-from turnloom.runtime.bm25 import BM25
 from turnloom.runtime.encoder import ObjectEncoder, SentenceTransformerEncoder, load_encoder
 from turnloom.runtime.protocols import Context, Encoder, Vectors
+from turnloom.runtime.scorer import BM25
 
 TRAINING_TEXTS = 20_000
 

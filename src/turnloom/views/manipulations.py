@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from turnloom.errors import TurnloomError
-from turnloom.runtime.bm25 import BM25
+from turnloom.runtime.scorer import BM25
 from turnloom.views.dialogue_view import Dialogues, DialogueView, Spans, drawn_turns
 from turnloom.views.utterance_tasks import MARKS, MarkedInput, Marker, Task, manipulate
 from turnloom.views.view import Reading, Rows

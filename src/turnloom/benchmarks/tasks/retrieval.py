@@ -13,7 +13,7 @@ from turnloom.benchmarks.data import rows
 from turnloom.benchmarks.metrics import average_precision, cosine_similarity, first_relevant_reciprocal_rank
 from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo
 from turnloom.corpus.catalog import get_dataset
-from turnloom.runtime.bm25 import BM25
+from turnloom.runtime.scorer import BM25
 
 CANDIDATES, MAX_POSITIVES, QUERIES, SENTENCES = 100, 30, 1_000, 6_000
 
