@@ -133,19 +133,15 @@ def _covering_cut(tree: npt.NDArray[np.float64], vectors: Vectors, min_size: int
     return best if scores[best] > scores[finest] + CLEARLY else finest
 
 
-def _outside(fitted: Fitted, vectors: Vectors) -> Places:
-    blocks = [vectors[start : start + BLOCK] for start in range(0, len(vectors), BLOCK)]
-    known = fitted.examples
-    scores = [familiarity(block, block @ known.vectors.T, known) for block in blocks]
-    return np.flatnonzero(np.concatenate(scores) < fitted.scope.threshold) if scores else np.zeros(0, np.int64)
-
-
 def discover_clusters(
     fitted: Fitted, messages: Sequence[Turns], vectors: Vectors, min_size: int, typical: int
 ) -> list[Cluster]:
     """Groups among the messages that fit no intent, the largest first."""
-    places = _outside(fitted, vectors)
-    cut = known_cut(fitted.examples)
+    known = fitted.examples
+    blocks = [vectors[start : start + BLOCK] for start in range(0, len(vectors), BLOCK)]
+    scores = [familiarity(block, block @ known.vectors.T, known) for block in blocks]
+    places = np.flatnonzero(np.concatenate(scores) < fitted.scope.threshold) if scores else np.zeros(0, np.int64)
+    cut = known_cut(known)
     groups = _group(vectors[places], 1 - fitted.scope.threshold if cut is None else cut, min_size)
     return _clusters(messages, vectors, places, groups, min_size, typical)
 
@@ -211,15 +207,11 @@ def smallest_group(messages: int) -> int:
 
 
 def draft_intents(texts: Sequence[str], vectors: Vectors) -> Draft:
-    """Group messages, and give each group a name and examples.
+    """Group messages, each given once, and give each group a name and examples.
 
     Examples are spread evenly from the most typical member to the least: new messages will be as mixed, and a threshold
     that is learned from typical ones only turns many of them away. Near copies are no examples, since they make new
     wordings look stranger than they are.
-
-    Args:
-        texts: The messages, each once.
-        vectors: Their embeddings.
     """
     unit = unit_rows(vectors)
     rows, used = [], []

@@ -167,13 +167,7 @@ def _quality(held: HeldOut, examples: Examples, multi: bool) -> float:
 
 
 def choose(examples: Examples, method: str, multi_label: bool) -> Choice:
-    """The method that did best on held-out examples, the simpler one of equals; or the one that was asked for.
-
-    Args:
-        examples: What is known.
-        method: `auto` or a name.
-        multi_label: Whether a message may have several intents.
-    """
+    """The method that did best on held-out examples, the simpler one of equals; or the one that was asked for."""
     if method not in ("auto", *METHODS):
         raise TurnloomError(f"there is no method {method!r}", f"choose auto, {', '.join(METHODS)}")
     folds = _folds(examples)

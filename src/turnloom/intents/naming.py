@@ -152,9 +152,6 @@ def name_groups(groups: Sequence[Sequence[str]]) -> list[str]:
     No two names are alike. Where nothing is said more than elsewhere, or in a script without spaces between words, the
     first message of the group is its name: put the most typical one first.
 
-    Args:
-        groups: The messages of each group.
-
     Example:
         >>> name_groups([["please cancel my order 12", "cancel order 7"], ["my parcel is late", "is my parcel late"]])
         ['cancel order', 'parcel late']

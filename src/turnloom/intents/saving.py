@@ -84,12 +84,7 @@ def _described(fitted: Fitted, encoder: str, fingerprint: str, model: str | Path
 def write_fitted(fitted: Fitted, folder: Path, encoder: str, fingerprint: str, model: str | Path | None) -> None:
     """Write a classifier so that its folder is never half of one.
 
-    Args:
-        fitted: What it knows.
-        folder: Where it goes.
-        encoder: The name of the model whose vectors it holds.
-        fingerprint: What identifies that model.
-        model: Where the model is, if that is known.
+    `encoder` and `fingerprint` identify the model whose vectors it holds, `model` is where that is, if known.
     """
     from safetensors.numpy import save_file
 

@@ -41,10 +41,7 @@ def prototype_scores(vectors: Vectors, examples: Examples) -> Floats:
 def nearest_scores(similarities: Floats, examples: Examples, neighbours: int) -> Floats:
     """The mean similarity to the nearest examples of each intent; to all of them if it has fewer.
 
-    Args:
-        similarities: To every example; `-inf` for one that is left out.
-        examples: What is known.
-        neighbours: How many are looked at.
+    A similarity of `-inf` leaves an example out.
     """
     scores = np.full((len(similarities), len(examples.intents)), NOTHING, np.float32)
     known = np.flatnonzero(examples.counts)

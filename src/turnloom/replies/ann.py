@@ -117,15 +117,7 @@ def exact_neighbours(batches: Iterator[pa.RecordBatch], queries: Vectors, count:
 
 
 def tune(store: Store, table: Any, plan: AnnPlan, queries: Vectors, key: str) -> AnnPlan:
-    """The plan with as many probes as the recall asks for, and the recall that was measured.
-
-    Args:
-        store: The table's database.
-        table: A table with vectors of length one.
-        plan: What its index was made by.
-        queries: Vectors of contexts, of length one.
-        key: The column that rows are told apart by.
-    """
+    """The plan with as many probes as the recall asks for, and the recall measured; vectors have length one."""
     if plan.kind == "exact" or not len(queries):
         return plan
     truth = exact_neighbours(store.batches(table, [key, "vector"], READ_AT_A_TIME), queries)

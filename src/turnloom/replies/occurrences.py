@@ -78,11 +78,7 @@ def key_check() -> int:
 
 @dataclass(frozen=True)
 class KeyRanges:
-    """All keys cut into equal ranges.
-
-    Attributes:
-        count: How many ranges.
-    """
+    """All keys cut into this many equal ranges."""
 
     count: int
 

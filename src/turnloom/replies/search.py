@@ -127,12 +127,7 @@ class Hit:
 
 
 class Searcher:
-    """Searches the tables of one finished version.
-
-    Args:
-        store: The index's database.
-        version: Which version.
-    """
+    """Searches the tables of one finished version."""
 
     def __init__(self, store: Store, version: IndexVersion) -> None:
         self.version = version
@@ -142,14 +137,7 @@ class Searcher:
         self._contexts = store.reader(version.occurrences.name, version.occurrences.version) if has_contexts else None
 
     def hits(self, text: str, vector: Vectors | None, options: SearchOptions, limit: int) -> list[Hit]:
-        """The best replies by a mode's lists, rare ones preferred, the best first.
-
-        Args:
-            text: What is looked for by words.
-            vector: The context's vector; may be None where the mode does without.
-            options: Mode, condition and rarity.
-            limit: How many at most.
-        """
+        """The best replies by a mode's lists, rare ones preferred; the vector may be None where the mode needs none."""
         mode, where = options.mode or "hybrid", options.where
         if mode not in MODES:
             raise TurnloomError(f"there is no mode {mode!r}", f"choose one of {', '.join(MODES)}")

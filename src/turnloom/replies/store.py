@@ -85,11 +85,7 @@ def vector_array(vectors: Vectors) -> pa.Array:
 
 
 class Store:
-    """The LanceDB database in an index's folder.
-
-    Args:
-        folder: The database's folder.
-    """
+    """The LanceDB database in an index's folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = str(folder)

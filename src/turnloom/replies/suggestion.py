@@ -66,11 +66,6 @@ def blend(search: Scores, rerank: Scores, weight: float) -> Scores:
     The two know different things, and their scales have nothing in common; the re-ranker alone forgets what the search
     knew. Probabilities of a re-ranker count by their log-odds: near 1 they hardly differ, however sure it is.
 
-    Args:
-        search: The search's scores of some candidates.
-        rerank: The re-ranker's scores of the same.
-        weight: How much the re-ranker counts: 0 not at all, 1 alone.
-
     Example:
         >>> blend(np.array([0.9, 0.8, 0.1]), np.array([-2.0, 3.0, 2.0]), 0.5).round(2).tolist()
         [-0.27, 0.74, -0.47]
@@ -81,16 +76,10 @@ def blend(search: Scores, rerank: Scores, weight: float) -> Scores:
 def in_final_order(
     scorer: Scorer, context: Context, found: Sequence[Suggestion], weight: float = RERANK_WEIGHT
 ) -> list[Suggestion]:
-    """What a search found, ordered by both the search and the re-ranker.
-
-    Args:
-        scorer: The re-ranker.
-        context: The turns so far.
-        found: What the search found.
-        weight: How much the re-ranker counts; with 1, scores are its own.
+    """What a search found, ordered by both the search and the re-ranker; with weight 1, scores are its own.
 
     Raises:
-        TurnloomError: If the weight is not a part of 1.
+        TurnloomError: If the weight is not from 0 to 1.
     """
     if not 0 <= weight <= 1:
         raise TurnloomError(f"a re-ranker cannot count {weight}", "give it a weight from 0 (not at all) to 1 (alone)")

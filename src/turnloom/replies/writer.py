@@ -51,13 +51,9 @@ def _job(*parts: object) -> str:
 
 
 class IndexWriter:
-    """Adds to an index, takes away from it, and makes its vectors anew. One at a time: see `sole_writer`.
+    """Adds to an index, takes away from it, and makes new vectors. One at a time: see `sole_writer`.
 
-    Args:
-        folder: The index's folder.
-        manifest: Its manifest.
-        encoder: What makes vectors; only a delete does without.
-        on_progress: Told how far a write is.
+    Only a delete does without an encoder.
     """
 
     def __init__(
