@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from turnloom.benchmarks.baselines import baseline
 from turnloom.errors import TurnloomError
 from turnloom.runtime import Encoder, TrainableEncoder, load_encoder
 from turnloom.runtime.context_format import ContextFormat
@@ -156,3 +158,19 @@ def test_what_is_no_model_is_said(tmp_path: Path) -> None:
         load_encoder(tmp_path)
     with pytest.raises(TurnloomError, match="has no 'encode'"):
         load_encoder(object())
+
+
+def test_loading_prints_nothing_and_leaves_the_setting_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from huggingface_hub.utils import disable_progress_bars
+    from transformers.utils import logging
+
+    # The tests' own environment switches bars off.
+    monkeypatch.delenv("HF_HUB_DISABLE_PROGRESS_BARS")
+    monkeypatch.setattr(sys.modules[disable_progress_bars.__module__], "HF_HUB_DISABLE_PROGRESS_BARS", None)
+    monkeypatch.setattr(logging, "_tqdm_active", True)
+    load_encoder(folder)
+    baseline("mean", folder)
+    assert logging.is_progress_bar_enabled()
+    assert capfd.readouterr() == ("", "")

@@ -16,6 +16,7 @@ from turnloom.benchmarks.tasks.retrieval import Query, SemanticRetrieval
 from turnloom.corpus.catalog import get_dataset
 from turnloom.errors import TurnloomError
 from turnloom.runtime.encoder import ObjectEncoder, SentenceTransformerEncoder, load_encoder
+from turnloom.runtime.model_folder import no_progress_bars
 from turnloom.runtime.protocols import Context, Encoder, Vectors
 from turnloom.runtime.scorer import BM25
 
@@ -101,7 +102,8 @@ def _pooled(folder: Path, mode: str, bf16: bool) -> Encoder:
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
     own = load_encoder(folder)
-    transformer = Transformer(str(folder), max_seq_length=256)
+    with no_progress_bars():
+        transformer = Transformer(str(folder), max_seq_length=256)
     model = SentenceTransformer(modules=[transformer, Pooling(transformer.get_embedding_dimension(), mode)])
     return SentenceTransformerEncoder(
         model, name=f"{mode}-{own.name}", fingerprint=f"{mode}-{own.fingerprint}", languages=own.languages, bf16=bf16

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ __all__ = [
     "folder_fingerprint",
     "model_folder",
     "no_model",
+    "no_progress_bars",
     "weights_fingerprint",
 ]
 
@@ -99,6 +101,21 @@ def declared_languages(folder: Path) -> frozenset[str]:
 
 
 @contextmanager
+def no_progress_bars() -> Iterator[None]:
+    """Load a model without the bars that Transformers prints, unless the environment asks for them."""
+    from transformers.utils import logging
+
+    if not logging.is_progress_bar_enabled() or "HF_HUB_DISABLE_PROGRESS_BARS" in os.environ:
+        yield
+        return
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.enable_progress_bar()
+
+
+@contextmanager
 def damage_named(folder: Path) -> Iterator[None]:
     """Within this context a model is loaded; what goes wrong names its folder.
 
@@ -108,7 +125,8 @@ def damage_named(folder: Path) -> Iterator[None]:
     from safetensors import SafetensorError
 
     try:
-        yield
+        with no_progress_bars():
+            yield
     except (SafetensorError, OSError, ValueError, RuntimeError) as error:
         reason = " ".join(str(error).split())
         reason = reason if len(reason) <= LONGEST else reason[:LONGEST] + "…"

@@ -16,7 +16,7 @@ from turnloom.errors import TurnloomError
 from turnloom.objectives import ContextReplyHeads, small_transformer
 from turnloom.runtime.context_format import ContextFormat, read_context_format
 from turnloom.runtime.encoder import SentenceTransformerEncoder, load_encoder
-from turnloom.runtime.model_folder import model_folder
+from turnloom.runtime.model_folder import model_folder, no_progress_bars
 from turnloom.runtime.scorer import CrossEncoderScorer, is_cross_encoder, load_scorer
 from turnloom.training.losses import kept_heads, without_heads
 from turnloom.training.recipe import ModelOptions, Recipe
@@ -72,7 +72,8 @@ def as_cross_encoder(model: Any, recipe: Recipe) -> Any:
         model.tokenizer.save_pretrained(folder)
         logging.set_verbosity(40)  # Errors only: that the last layer is new needs no saying.
         try:
-            made = CrossEncoder(folder, num_labels=1, device=str(model.device), local_files_only=True)
+            with no_progress_bars():
+                made = CrossEncoder(folder, num_labels=1, device=str(model.device), local_files_only=True)
         finally:
             logging.set_verbosity(shown)
     made.model_card_data.base_model = None  # The folder is gone.
