@@ -25,7 +25,7 @@ from turnloom.service.guard import Guard
 from turnloom.service.keys import Buckets
 from turnloom.service.metrics import Metrics
 from turnloom.service.resources import Loaders, Service
-from turnloom.service.routes import embeddings, intents, operation, page, replies, rerank
+from turnloom.service.routes import embeddings, intents, operation, replies, rerank
 
 __all__ = ["create_app"]
 
@@ -67,8 +67,10 @@ def create_app(config: ServiceConfig, loaders: Loaders | None = None, *, drain_o
         title="Turnloom", version=__version__, description=DESCRIPTION, lifespan=lifespan, redoc_url=None, docs_url=None
     )
     app.state.service, app.state.metrics = service, metrics
-    for module in (embeddings, rerank, intents, replies, operation, *([page] if config.page else [])):
+    for module in (embeddings, rerank, intents, replies, operation):
         app.include_router(module.router)
+    if config.page:
+        app.include_router(operation.page_router)
     _handle_errors(app)
     app.add_middleware(Guard, config=config, metrics=metrics, buckets=lambda: buckets[-1])
     if config.cors_origins:  # Around the guard: pages of these origins must be able to read its refusals.

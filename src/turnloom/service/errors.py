@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import orjson
+from pydantic import BaseModel
 from starlette.responses import Response
 
-__all__ = ["RefusedError", "error_body", "error_response"]
+__all__ = ["ErrorShape", "RefusedError", "error_response"]
 
 TYPES = {
-    400: "invalid_request_error",
     401: "authentication_error",
     403: "permission_error",
     404: "not_found_error",
-    405: "invalid_request_error",
     408: "timeout_error",
     409: "conflict_error",
-    413: "invalid_request_error",
-    415: "invalid_request_error",
-    422: "invalid_request_error",
     429: "rate_limit_error",
     503: "unavailable_error",
     504: "timeout_error",
+    **dict.fromkeys((400, 405, 413, 415, 422), "invalid_request_error"),
 }
 
 
@@ -50,14 +44,34 @@ class RefusedError(Exception):
             self.headers["WWW-Authenticate"] = "Bearer"
 
 
-def error_body(status: int, code: str, message: str, param: str | None = None) -> dict[str, Any]:
-    """The JSON of an error, as OpenAI's clients know it."""
-    return {
-        "error": {"message": message, "type": TYPES.get(status, "server_error"), "code": code, "param": param},
-    }
+class ErrorBody(BaseModel):
+    """What went wrong.
+
+    Attributes:
+        message: For people.
+        type: The kind of error.
+        code: For programs.
+        param: Which part of the request is wrong.
+    """
+
+    message: str
+    type: str
+    code: str
+    param: str | None
+
+
+class ErrorShape(BaseModel):
+    """The one shape of errors."""
+
+    error: ErrorBody
 
 
 def error_response(refused: RefusedError) -> Response:
-    """The answer to a request that was refused."""
-    content = orjson.dumps(error_body(refused.status, refused.code, refused.message, refused.param))
-    return Response(content, refused.status, refused.headers, "application/json")
+    """The answer to a request that was refused, as OpenAI's clients know it."""
+    body = ErrorBody(
+        message=refused.message,
+        type=TYPES.get(refused.status, "server_error"),
+        code=refused.code,
+        param=refused.param,
+    )
+    return Response(ErrorShape(error=body).model_dump_json(), refused.status, refused.headers, "application/json")

@@ -15,19 +15,16 @@ from turnloom.replies.manifest import MANIFEST
 from turnloom.replies.search import Mode
 from turnloom.runtime.protocols import Scorer
 from turnloom.service.config import ReplyServing
+from turnloom.service.errors import RefusedError
 from turnloom.service.journal import Journal, locked
 from turnloom.service.logs import trace_of
 from turnloom.service.models import PatientEncoder, QueuedEncoder
 
-__all__ = ["LiveReplies", "TooManyPendingError"]
+__all__ = ["LiveReplies"]
 
 _log = logging.getLogger("turnloom.service")
 MOST_VERSIONS, KEPT_VERSIONS = 40, 20
 """Each round of additions makes a version of the index; of many, the oldest go."""
-
-
-class TooManyPendingError(Exception):
-    """More conversations wait than allowed."""
 
 
 class LiveReplies:
@@ -111,12 +108,13 @@ class LiveReplies:
         """Accept conversations: they are on disk when this returns; how many wait now.
 
         Raises:
-            TooManyPendingError: If too many wait already.
+            RefusedError: If too many wait already.
         """
         with self._pending.writing():
             waiting = self.pending + len(dialogues)
             if waiting > self._options.max_pending:
-                raise TooManyPendingError
+                message = "Too many conversations wait to be indexed."
+                raise RefusedError(429, "too_many_pending", message, retry_after=10)
             self._pending.append(list(dialogues))
             return waiting
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from turnloom.errors import TurnloomError
 from turnloom.runtime.protocols import Encoder, Scorer
 from turnloom.service.batching import BatchObserver
-from turnloom.service.config import ServedModel, ServiceConfig
+from turnloom.service.config import Limits, ServedModel, ServiceConfig
 from turnloom.service.journal import Journal
 from turnloom.service.live_intents import LiveIntents
 from turnloom.service.live_replies import LiveReplies
@@ -34,6 +34,7 @@ class Loaders:
 class Resources:
     """Models, intents and replies that fit each other. A request keeps to those that it began with."""
 
+    limits: Limits
     encoder: QueuedEncoder
     scorer: QueuedScorer | None
     intents: LiveIntents | None
@@ -80,7 +81,7 @@ def load_resources(config: ServiceConfig, observer: BatchObserver, loaders: Load
         raise
     if replies is not None:
         replies.start()
-    return Resources(encoder, scorer, intents, replies)
+    return Resources(config.limits, encoder, scorer, intents, replies)
 
 
 class Service:

@@ -3,22 +3,79 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, Field
 
 from turnloom.service.errors import RefusedError
-from turnloom.service.routes.shared import ERRORS, Using, check_texts, json_answer, needs, service_of, turns_of
-from turnloom.service.schemas.embeddings import EmbeddingRequest, EmbeddingResponse
+from turnloom.service.routes.shared import (
+    ERRORS,
+    Asked,
+    Text,
+    Turns,
+    Using,
+    check_texts,
+    example,
+    json_answer,
+    needs,
+    turns_of,
+)
 
 __all__ = ["router"]
 
 router = APIRouter(tags=["embeddings"], responses=ERRORS)
 
 
+class EmbeddingRequest(Asked):
+    """Texts to turn into vectors.
+
+    Attributes:
+        input: A text or several; with `input_type` "query" also conversations, each a list of turns.
+        model: The served model's name.
+        input_type: Which head: "query" for what calls for a reply, "document" for a reply, none for what a text means.
+        encoding_format: Numbers, or their 32-bit little-endian bytes in base64.
+        dimensions: Must be the model's own, if given.
+        user: Ignored; OpenAI's clients may send it.
+    """
+
+    model_config = example(input=["I lost my card"], model="my-model", input_type="query")
+
+    input: Text | list[Text] | list[Turns]
+    model: str = Field(max_length=200)
+    input_type: Literal["query", "document"] | None = None
+    encoding_format: Literal["float", "base64"] = "float"
+    dimensions: int | None = Field(None, ge=1)
+    user: str | None = Field(None, max_length=1_000)
+
+
+class Embedding(BaseModel):
+    """One vector."""
+
+    object: Literal["embedding"] = "embedding"
+    index: int
+    embedding: list[float] | str
+
+
+class Usage(BaseModel):
+    """How many tokens the model read."""
+
+    prompt_tokens: int
+    total_tokens: int
+
+
+class EmbeddingResponse(BaseModel):
+    """Vectors in the order of the texts."""
+
+    object: Literal["list"] = "list"
+    data: list[Embedding]
+    model: str
+    usage: Usage
+
+
 def _items(asked: EmbeddingRequest) -> tuple[str, list[Any]]:
-    """What kind of vectors, and of what."""
+    """Which of the model's outputs is asked for, and of what."""
     items = [asked.input] if isinstance(asked.input, str) else list(asked.input)
     if not items:
         raise RefusedError(422, "no_input", "There is nothing to embed.", param="input")
@@ -30,20 +87,20 @@ def _items(asked: EmbeddingRequest) -> tuple[str, list[Any]]:
 
 
 @router.post("/v1/embeddings", response_model=EmbeddingResponse, dependencies=[needs("embeddings")])
-async def embed(asked: EmbeddingRequest, request: Request, using: Using) -> Response:
+async def embed(asked: EmbeddingRequest, using: Using) -> Response:
     """Texts to vectors. Each counts as what it means, or by `input_type` as a query or a document."""
-    kind, items = _items(asked)
-    check_texts(service_of(request).config.limits, items, "input")
+    output, items = _items(asked)
+    check_texts(using.limits, items, "input")
     encoder = using.encoder
     if asked.model != encoder.name:
         raise RefusedError(404, "model_not_found", "This model is not served; see /v1/models.", param="model")
     if asked.dimensions not in (None, encoder.dimension):
         raise RefusedError(422, "dimensions", f"The model has {encoder.dimension} dimensions.", param="dimensions")
-    vectors, tokens = await encoder.vectors(kind, items)
+    vectors, tokens = await encoder.vectors(output, items)
     rows: list[Any] = list(np.ascontiguousarray(vectors, "<f4"))
     if asked.encoding_format == "base64":
         rows = [base64.b64encode(row.tobytes()).decode() for row in rows]
-    data = [{"object": "embedding", "index": place, "embedding": row} for place, row in enumerate(rows)]
+    data = [{"object": "embedding", "index": index, "embedding": row} for index, row in enumerate(rows)]
     usage = {"prompt_tokens": tokens, "total_tokens": tokens}
     return json_answer({"object": "list", "data": data, "model": encoder.name, "usage": usage})
 

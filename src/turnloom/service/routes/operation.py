@@ -1,7 +1,8 @@
-"""Health, what is served, metrics, and reloading."""
+"""Health, what is served, metrics, reloading, and the web page."""
 
 from __future__ import annotations
 
+from importlib.resources import files
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -10,7 +11,7 @@ from turnloom import __version__
 from turnloom.service.errors import RefusedError
 from turnloom.service.routes.shared import ERRORS, Using, json_answer, needs, service_of
 
-__all__ = ["router"]
+__all__ = ["page_router", "router"]
 
 router = APIRouter(tags=["operation"], responses=ERRORS)
 
@@ -68,3 +69,35 @@ async def reload(request: Request) -> Response:
     """Load models, intents and replies anew in every worker; requests on their way are not disturbed."""
     service_of(request).wish_reload()
     return json_answer({"status": "reloading"}, 202)
+
+
+page_router = APIRouter(include_in_schema=False)
+"""The page: plain files of the package, nothing from elsewhere."""
+TYPES = {
+    "index.html": "text/html; charset=utf-8",
+    "page.css": "text/css; charset=utf-8",
+    "page.js": "text/javascript; charset=utf-8",
+}
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
+
+
+def _file(name: str) -> Response:
+    content = (files("turnloom.service") / "page" / name).read_bytes()
+    return Response(content, headers={"Content-Security-Policy": POLICY}, media_type=TYPES[name])
+
+
+@page_router.get("/")
+async def page() -> Response:
+    """Try the service by hand."""
+    return _file("index.html")
+
+
+@page_router.get("/page/{name}")
+async def part(name: str) -> Response:
+    """A file of the page."""
+    if name not in TYPES:
+        raise RefusedError(404, "not_found", "There is nothing here.")
+    return _file(name)

@@ -3,22 +3,141 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, Field
 
 from turnloom.errors import TurnloomError
-from turnloom.replies import Suggestion
 from turnloom.replies.store import quoted
 from turnloom.service.errors import RefusedError
-from turnloom.service.live_replies import LiveReplies, TooManyPendingError
+from turnloom.service.live_replies import LiveReplies
 from turnloom.service.resources import Resources
-from turnloom.service.routes.shared import ERRORS, Using, check_texts, in_thread, json_answer, needs, service_of
-from turnloom.service.schemas.replies import AddConversations, Pending, SuggestRequest, SuggestResponse
+from turnloom.service.routes.shared import (
+    ERRORS,
+    Asked,
+    Name,
+    Text,
+    Turns,
+    Using,
+    check_texts,
+    example,
+    in_thread,
+    json_answer,
+    needs,
+)
 
 __all__ = ["router"]
 
 router = APIRouter(tags=["replies"], responses=ERRORS)
+
+
+class SuggestRequest(Asked):
+    """A conversation that wants a reply.
+
+    Attributes:
+        context: The turns so far, the oldest first.
+        k: How many replies.
+        mode: What is compared: vectors, words, both ("hybrid"), or similar contexts ("contexts", "all").
+        min_count: Only replies that were given so often.
+        sources: Only replies from these logs.
+        domains: Only replies from conversations of these domains.
+    """
+
+    model_config = example(context=["Hello", "Hi!", "I lost my card"], k=3)
+
+    context: Turns
+    k: int = Field(5, ge=1, le=50)
+    mode: Literal["hybrid", "vector", "text", "contexts", "all"] | None = None
+    min_count: int | None = Field(None, ge=1, le=1_000_000_000)
+    sources: list[Name] = Field([], max_length=100)
+    domains: list[Name] = Field([], max_length=100)
+
+
+class ReplySource(BaseModel):
+    """Where a reply was given."""
+
+    dialogue_id: str
+    source: str
+    turn: int
+
+
+class Reply(BaseModel):
+    """A reply that may fit.
+
+    Attributes:
+        text: The reply.
+        score: What replies are ordered by.
+        similarity: The cosine of context and reply, where vectors were compared.
+        count: How often it was given.
+        sources: Some of the conversations that it comes from.
+    """
+
+    text: str
+    score: float
+    similarity: float | None
+    count: int
+    sources: list[ReplySource]
+
+
+class SuggestResponse(BaseModel):
+    """The best first, and the version of the index that they come from."""
+
+    version: int
+    replies: list[Reply]
+
+
+class NewTurn(Asked):
+    """A turn of a conversation."""
+
+    speaker: Name
+    text: Text
+
+
+class NewConversation(Asked):
+    """A conversation whose replies shall be found from now on.
+
+    Attributes:
+        id: What identifies it in its source; the same conversation sent again with more turns adds only those.
+        source: The log that it comes from.
+        turns: The oldest first.
+        domains: What it is about.
+    """
+
+    id: Name
+    source: Name = "service"
+    turns: list[NewTurn] = Field(min_length=2)
+    domains: list[Name] = Field([], max_length=20)
+
+
+class AddConversations(Asked):
+    """Conversations to add."""
+
+    model_config = example(
+        conversations=[
+            {
+                "id": "chat-1",
+                "turns": [
+                    {"speaker": "customer", "text": "I lost my card"},
+                    {"speaker": "agent", "text": "I block it now."},
+                ],
+            }
+        ]
+    )
+
+    conversations: list[NewConversation] = Field(min_length=1)
+
+
+class Pending(BaseModel):
+    """Accepted and on disk; searched after the next round of indexing.
+
+    Attributes:
+        accepted: How many were accepted now.
+        pending: How many wait to be indexed.
+    """
+
+    accepted: int
+    pending: int
 
 
 def _replies(using: Resources) -> LiveReplies:
@@ -38,42 +157,36 @@ def _condition(asked: SuggestRequest) -> str | None:
     return " AND ".join(parts) or None
 
 
-def _shown(found: Suggestion) -> dict[str, Any]:
-    return {
-        "text": found.text,
-        "score": found.score,
-        "similarity": found.similarity,
-        "count": found.count,
-        "sources": [asdict(conversation) for conversation in found.conversations],
-    }
-
-
 @router.post("/v1/replies", response_model=SuggestResponse, dependencies=[needs("replies")])
-async def suggest(asked: SuggestRequest, request: Request, using: Using) -> Response:
+async def suggest(asked: SuggestRequest, using: Using) -> Response:
     """Past replies that fit a conversation, with where they were given."""
-    replies = _replies(using)
-    check_texts(service_of(request).config.limits, [asked.context], "context")
+    served = _replies(using)
+    check_texts(using.limits, [asked.context], "context")
     try:
-        version, found = await in_thread(replies.suggest, asked.context, asked.k, asked.mode, _condition(asked))
+        version, suggested = await in_thread(served.suggest, asked.context, asked.k, asked.mode, _condition(asked))
     except TurnloomError as error:
         raise RefusedError(422, "no_such_search", f"{error.problem}: {error.fix}.") from error
-    return json_answer({"version": version, "replies": [_shown(suggestion) for suggestion in found]})
+    replies = [
+        {
+            "text": reply.text,
+            "score": reply.score,
+            "similarity": reply.similarity,
+            "count": reply.count,
+            "sources": [asdict(conversation) for conversation in reply.conversations],
+        }
+        for reply in suggested
+    ]
+    return json_answer({"version": version, "replies": replies})
 
 
 @router.post(
     "/v1/replies/conversations", status_code=202, response_model=Pending, dependencies=[needs("replies:write")]
 )
-async def add(asked: AddConversations, request: Request, using: Using) -> Response:
+async def add(asked: AddConversations, using: Using) -> Response:
     """Accept conversations. They are on disk when this answers, and searched after the next round of indexing."""
-    replies = _replies(using)
-    limits = service_of(request).config.limits
+    served = _replies(using)
     texts = [[turn.text for turn in conversation.turns] for conversation in asked.conversations]
-    check_texts(limits, texts, "conversations")
+    check_texts(using.limits, texts, "conversations")
     records = [conversation.model_dump() for conversation in asked.conversations]
-    try:
-        pending = await in_thread(replies.add, records)
-    except TooManyPendingError:
-        raise RefusedError(
-            429, "too_many_pending", "Too many conversations wait to be indexed.", retry_after=10
-        ) from None
+    pending = await in_thread(served.add, records)
     return json_answer({"accepted": len(records), "pending": pending}, 202)

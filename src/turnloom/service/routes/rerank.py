@@ -1,4 +1,4 @@
-"""`/rerank` (text-embeddings-inference) and `/v1/rerank` (Cohere)."""
+"""`/rerank` as text-embeddings-inference shapes it, `/v1/rerank` as Cohere does."""
 
 from __future__ import annotations
 
@@ -7,55 +7,138 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, Field
 
 from turnloom.service.errors import RefusedError
 from turnloom.service.resources import Resources
-from turnloom.service.routes.shared import ERRORS, Using, check_texts, json_answer, needs, service_of, turns_of
-from turnloom.service.schemas.rerank import CohereRequest, CohereResponse, TeiRequest, TeiResult
+from turnloom.service.routes.shared import (
+    ERRORS,
+    Asked,
+    Text,
+    Turns,
+    Using,
+    check_texts,
+    example,
+    json_answer,
+    needs,
+    turns_of,
+)
 
 __all__ = ["router"]
 
 router = APIRouter(tags=["rerank"], responses=ERRORS)
-Scores = npt.NDArray[np.float64]
 
 
-async def _scores(
-    request: Request, using: Resources, query: str | Sequence[str], texts: Sequence[str], *, param: str, raw: bool
-) -> Scores:
-    limits = service_of(request).config.limits
-    check_texts(limits, [query], "query")
-    check_texts(limits, texts, param)
+class TeiRequest(Asked):
+    """Texts to put in order.
+
+    Attributes:
+        query: A message, or the turns of a conversation.
+        texts: The candidates.
+        raw_scores: The network's own output instead of scores from 0 to 1.
+        return_text: Give the texts back too.
+        truncate: Accepted as text-embeddings-inference's clients send it; long texts are always cut.
+        truncation_direction: Accepted likewise; a conversation loses its oldest turns, a text its end.
+    """
+
+    model_config = example(query="I lost my card", texts=["I block it now.", "Hello!"])
+
+    query: Text | Turns
+    texts: list[Text] = Field(min_length=1)
+    raw_scores: bool = False
+    return_text: bool = False
+    truncate: bool | None = None
+    truncation_direction: str | None = Field(None, max_length=10)
+
+
+class TeiResult(BaseModel):
+    """A text's place in the request and its score."""
+
+    index: int
+    score: float
+    text: str | None = None
+
+
+class CohereDocument(Asked):
+    """A document as an object."""
+
+    text: Text
+
+
+class CohereRequest(Asked):
+    """Documents to put in order.
+
+    Attributes:
+        model: The re-ranker's name, if given.
+        query: A message, or the turns of a conversation.
+        documents: The candidates.
+        top_n: Only so many of the best.
+        return_documents: Give the documents back too.
+        max_chunks_per_doc: Accepted as Cohere's clients send it; documents are not cut into chunks.
+    """
+
+    model_config = example(query="I lost my card", documents=["I block it now.", "Hello!"], top_n=1)
+
+    model: str | None = Field(None, max_length=200)
+    query: Text | Turns
+    documents: list[Text | CohereDocument] = Field(min_length=1)
+    top_n: int | None = Field(None, ge=1)
+    return_documents: bool = False
+    max_chunks_per_doc: int | None = None
+
+
+class CohereResult(BaseModel):
+    """A document's place in the request and its score from 0 to 1."""
+
+    index: int
+    relevance_score: float
+    document: dict[str, str] | None = None
+
+
+class CohereResponse(BaseModel):
+    """The best first."""
+
+    id: str
+    results: list[CohereResult]
+
+
+async def _ranked(
+    using: Resources, query: str | Sequence[str], texts: Sequence[str], *, param: str, raw: bool
+) -> list[tuple[int, float]]:
+    """The places of the texts and their scores, the best first."""
+    check_texts(using.limits, [query], "query")
+    check_texts(using.limits, texts, param)
     if using.scorer is None:
         raise RefusedError(404, "not_served", "No re-ranker is served.")
     scores = await using.scorer.scores(turns_of(query), texts)
     if raw and using.scorer.bounded:
         inside = np.clip(scores, 1e-12, 1 - 1e-12)
-        return np.asarray(np.log(inside) - np.log1p(-inside))
-    return scores if raw or using.scorer.bounded else np.asarray(0.5 * (1 + np.tanh(scores / 2)))
+        scores = np.log(inside) - np.log1p(-inside)
+    elif not raw and not using.scorer.bounded:
+        scores = 0.5 * (1 + np.tanh(scores / 2))
+    return [(index, float(scores[index])) for index in np.argsort(-scores, kind="stable").tolist()]
 
 
 @router.post("/rerank", response_model=list[TeiResult], dependencies=[needs("rerank")])
-async def rerank(asked: TeiRequest, request: Request, using: Using) -> Response:
+async def rerank(asked: TeiRequest, using: Using) -> Response:
     """Put texts in order of how well they answer a message or a conversation."""
-    scores = await _scores(request, using, asked.query, asked.texts, param="texts", raw=asked.raw_scores)
     results: list[dict[str, Any]] = []
-    for place in np.argsort(-scores, kind="stable").tolist():
-        entry: dict[str, Any] = {"index": place, "score": float(scores[place])}
-        results.append(entry | ({"text": asked.texts[place]} if asked.return_text else {}))
+    for index, score in await _ranked(using, asked.query, asked.texts, param="texts", raw=asked.raw_scores):
+        text = {"text": asked.texts[index]} if asked.return_text else {}
+        results.append({"index": index, "score": score, **text})
     return json_answer(results)
 
 
 @router.post("/v1/rerank", response_model=CohereResponse, dependencies=[needs("rerank")])
-async def rerank_documents(asked: CohereRequest, request: Request, using: Using) -> Response:
+async def rerank_documents(asked: CohereRequest, using: Using) -> Response:
     """Put documents in order of how well they answer a message or a conversation."""
     if using.scorer is not None and asked.model not in (None, using.scorer.name):
         raise RefusedError(404, "model_not_found", "This model is not served; see /v1/models.", param="model")
     texts = [document if isinstance(document, str) else document.text for document in asked.documents]
-    scores = await _scores(request, using, asked.query, texts, param="documents", raw=False)
+    ranked = await _ranked(using, asked.query, texts, param="documents", raw=False)
     results: list[dict[str, Any]] = []
-    for place in np.argsort(-scores, kind="stable").tolist()[: asked.top_n]:
-        entry: dict[str, Any] = {"index": place, "relevance_score": float(scores[place])}
-        results.append(entry | ({"document": {"text": texts[place]}} if asked.return_documents else {}))
+    for index, score in ranked[: asked.top_n]:
+        document = {"document": {"text": texts[index]}} if asked.return_documents else {}
+        results.append({"index": index, "relevance_score": score, **document})
     return json_answer({"id": uuid.uuid4().hex, "results": results})

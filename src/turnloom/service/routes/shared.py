@@ -1,4 +1,4 @@
-"""What routes share: the resources of this moment, scopes, limits, and quick JSON."""
+"""What routes share: types of requests, the resources of this moment, scopes, limits, and quick JSON."""
 
 from __future__ import annotations
 
@@ -9,18 +9,63 @@ import anyio.to_thread
 import orjson
 from fastapi import Depends, Request, Response
 from fastapi.security import HTTPBearer
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from turnloom.service.config import KeyScope, Limits
-from turnloom.service.errors import RefusedError
+from turnloom.service.config import Limits, KeyScope
+from turnloom.service.errors import ErrorShape, RefusedError
 from turnloom.service.resources import Resources, Service
-from turnloom.service.schemas.common import ErrorShape
 
-__all__ = ["ERRORS", "Using", "check_texts", "in_thread", "json_answer", "needs", "service_of", "turns_of"]
+__all__ = [
+    "ERRORS",
+    "Asked",
+    "Name",
+    "Text",
+    "Turns",
+    "Using",
+    "check_texts",
+    "example",
+    "in_thread",
+    "json_answer",
+    "needs",
+    "service_of",
+    "turns_of",
+]
 
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorShape} for status in (400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 503, 504)
 }
 _bearer = HTTPBearer(auto_error=False, description="An API key of the service.")
+
+
+def _encodable(text: str) -> str:
+    """JSON can hold halves of characters, which no model and no file can."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError("the text is no valid Unicode") from None
+    return text
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("the text is blank")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_encodable), AfterValidator(_not_blank), Field(min_length=1)]
+Name = Annotated[str, AfterValidator(_encodable), AfterValidator(_not_blank), Field(min_length=1, max_length=200)]
+Turns = Annotated[list[Text], Field(min_length=1)]
+
+
+class Asked(BaseModel):
+    """A request; what it does not know is an error, so that no typing mistake passes unnoticed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+def example(**request: Any) -> ConfigDict:
+    """The configuration of a request's class that puts an example into the API's description."""
+    return ConfigDict(json_schema_extra={"examples": [request]})
 
 
 def needs(scope: KeyScope) -> Any:
@@ -43,15 +88,13 @@ def service_of(request: Request) -> Service:
 
 
 async def _resources(request: Request) -> Resources:
-    found = service_of(request).resources
-    if found is None:
+    resources = service_of(request).resources
+    if resources is None:
         raise RefusedError(503, "not_ready", "The models are still being loaded.", retry_after=5)
-    return found
+    return resources
 
 
 Using = Annotated[Resources, Depends(_resources)]
-
-
 Result = TypeVar("Result")
 
 
@@ -69,8 +112,7 @@ def check_texts(limits: Limits, items: Sequence[str | Sequence[str]], param: str
     """Refuse too many texts, too long texts and too long conversations."""
     if len(items) > limits.texts:
         raise RefusedError(422, "too_many", f"At most {limits.texts} are taken at once.", param=param)
-    for item in items:
-        turns = turns_of(item)
+    for turns in map(turns_of, items):
         if len(turns) > limits.turns:
             raise RefusedError(422, "too_many_turns", f"A conversation may have {limits.turns} turns.", param=param)
         if any(len(turn) > limits.characters for turn in turns):
