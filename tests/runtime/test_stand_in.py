@@ -18,8 +18,8 @@ from turnloom.intents import IntentClassifier
 from turnloom.replies import ReplyIndex
 from turnloom.runtime import load_encoder
 from turnloom.service.config import Batching
-from turnloom.service.metrics import Metrics
 from turnloom.service.models import PatientEncoder, QueuedEncoder
+from turnloom.service.monitoring import Metrics
 
 pytest.importorskip("onnxruntime")
 MESSAGES = ["my card is lost", "how can i help you", "yes please", "hello there", "no", "is my card there"]

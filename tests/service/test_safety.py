@@ -15,8 +15,8 @@ from tests.service.toy import KEYS, HeadedEncoder, bearer, keys, served, setting
 from turnloom.errors import TurnloomError
 from turnloom.service.config import KeyEntry, ServiceConfig, config_text, load_config
 from turnloom.service.guard import too_deep
-from turnloom.service.keys import Buckets, KeyRing, hashed, new_key
-from turnloom.service.logs import JsonFormatter
+from turnloom.service.keys import Buckets, find_key, hashed, new_key
+from turnloom.service.monitoring import JsonFormatter
 
 EMBED = {"model": "toy", "input": "hello"}
 ROUTES = [
@@ -172,13 +172,13 @@ def test_odd_request_ids_are_replaced(guarded: TestClient) -> None:
 
 def test_keys_are_stored_as_hashes_and_found_whole() -> None:
     key = new_key()
-    ring = KeyRing([KeyEntry(name="a", hash=hashed(key), scopes=frozenset(["rerank"]))])
-    found = ring.find(key)
+    entries = [KeyEntry(name="a", hash=hashed(key), scopes=frozenset(["rerank"]))]
+    found = find_key(entries, key)
     assert found is not None
     assert found[1].name == "a"
-    assert ring.find(key[:-1]) is None
-    assert ring.find("") is None
-    assert key not in ring.entries[0].model_dump_json()
+    assert find_key(entries, key[:-1]) is None
+    assert find_key(entries, "") is None
+    assert key not in entries[0].model_dump_json()
 
 
 @pytest.mark.parametrize(

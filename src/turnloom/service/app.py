@@ -18,12 +18,11 @@ from starlette.middleware.cors import CORSMiddleware
 
 from turnloom import __version__
 from turnloom.errors import TurnloomError
-from turnloom.service.batching import OverloadedError
 from turnloom.service.config import ServiceConfig
 from turnloom.service.errors import RefusedError, error_response
 from turnloom.service.guard import Guard
 from turnloom.service.keys import Buckets
-from turnloom.service.metrics import Metrics
+from turnloom.service.monitoring import Metrics
 from turnloom.service.resources import Loaders, Service
 from turnloom.service.routes import embeddings, intents, operation, replies, rerank
 
@@ -32,7 +31,7 @@ __all__ = ["create_app"]
 LOOK_FOR_RELOAD = 1.0
 DESCRIPTION = "Dialogue embeddings, intents with an honest out-of-scope, reply suggestion and re-ranking."
 _NAME = re.compile(r"(?!str$|list$)[A-Za-z0-9_]{1,64}")
-"""A field or a place in a list, and no kind of value."""
+"""A field or an index of a list, and no type of value."""
 _log = logging.getLogger("turnloom.service")
 
 
@@ -51,7 +50,11 @@ def create_app(config: ServiceConfig, loaders: Loaders | None = None, *, drain_o
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         buckets.append(Buckets(config.state / "rates", [key.requests_per_minute for key in config.keys]))
-        await asyncio.to_thread(_load, service)
+        try:
+            await asyncio.to_thread(service.load)
+        except TurnloomError as error:
+            _log.error("not started", extra={"problem": error.problem, "fix": error.fix})
+            raise
         watching = asyncio.create_task(_heed_wishes(service))
         if drain_on_signal:
             _drain_before_stopping(service)
@@ -82,14 +85,6 @@ def create_app(config: ServiceConfig, loaders: Loaders | None = None, *, drain_o
             expose_headers=["X-Request-Id", "Retry-After"],
         )
     return app
-
-
-def _load(service: Service) -> None:
-    try:
-        service.load()
-    except TurnloomError as error:
-        _log.error("not started", extra={"problem": error.problem, "fix": error.fix})
-        raise
 
 
 def _drain_before_stopping(service: Service) -> None:
@@ -123,30 +118,25 @@ async def _heed_wishes(service: Service) -> None:
 def _handle_errors(app: FastAPI) -> None:
     """Every error in the one shape, and counted."""
 
-    def told(error: RefusedError) -> Response:
+    def answer(error: RefusedError) -> Response:
         app.state.metrics.refused.labels(error.code).inc()
         return error_response(error)
 
     @app.exception_handler(RefusedError)
     async def refused(_: Request, error: RefusedError) -> Response:
-        return told(error)
-
-    @app.exception_handler(OverloadedError)
-    async def overloaded(_: Request, error: OverloadedError) -> Response:
-        full = RefusedError(429, "overloaded", "Too much waits already; try again.", retry_after=error.retry_after)
-        return told(full)
+        return answer(error)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         # Clients name fields as they like, and pydantic puts its own functions into the place: neither goes out.
-        place = ".".join(str(part) for part in first["loc"] if part != "body" and _NAME.fullmatch(str(part)))
-        return told(RefusedError(422, str(first["type"]), str(first["msg"]), param=place[:200] or None))
+        param = ".".join(str(step) for step in first["loc"] if step != "body" and _NAME.fullmatch(str(step)))
+        return answer(RefusedError(422, str(first["type"]), str(first["msg"]), param=param[:200] or None))
 
     @app.exception_handler(HTTPException)
     async def http(_: Request, error: HTTPException) -> Response:
         said = {404: ("not_found", "There is nothing here."), 405: ("wrong_method", "Not by this method.")}
         code, message = said.get(error.status_code, ("bad_request", "The request could not be read."))
-        answer = told(RefusedError(error.status_code, code, message))
-        answer.headers.update(error.headers or {})
-        return answer
+        response = answer(RefusedError(error.status_code, code, message))
+        response.headers.update(error.headers or {})
+        return response

@@ -1,4 +1,4 @@
-"""Texts of many requests in one run of the model: one bounded queue and one thread a model.
+"""Texts of many requests in one run of the model: one bounded queue and one thread per model.
 
 A batch starts when enough tokens wait or the oldest request has waited long enough. A request that is larger than a
 batch is computed in several, and others come in between. What nobody waits for any more is not computed.
@@ -6,6 +6,7 @@ batch is computed in several, and others come in between. What nobody waits for 
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections import deque
@@ -15,22 +16,19 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from turnloom.service.config import Batching
+from turnloom.service.errors import RefusedError
 
 __all__ = ["BatchObserver", "Batcher", "OverloadedError", "Run"]
 
 Run = Callable[[str, list[Any]], Sequence[Any]]
-"""A kind of work and its items to one result an item."""
+"""The name of some work and its items, to one result per item."""
 
 
-class OverloadedError(Exception):
-    """Too much waits already.
-
-    Args:
-        retry_after: After how many seconds there should be room.
-    """
+class OverloadedError(RefusedError):
+    """Too much waits already; there should be room after some seconds."""
 
     def __init__(self, retry_after: int) -> None:
-        super().__init__(f"retry after {retry_after} s")
+        super().__init__(429, "overloaded", "Too much waits already; try again.", retry_after=retry_after)
         self.retry_after = retry_after
 
 
@@ -52,7 +50,7 @@ class BatchObserver(Protocol):
 
 @dataclass(eq=False)
 class _Job:
-    kind: str
+    work: str
     items: list[Any]
     sizes: list[int]
     arrived: float
@@ -69,7 +67,7 @@ class Batcher:
     """A queue before a model.
 
     Args:
-        name: Of the model, for metrics.
+        name: The model's name, for metrics.
         run: Computes a batch; is only ever called in the batcher's own thread.
         options: How much at once, how long to wait, how much may wait.
         observer: Is told about batches and the queue.
@@ -77,9 +75,7 @@ class Batcher:
 
     def __init__(self, name: str, run: Run, options: Batching, observer: BatchObserver) -> None:
         self.name = name
-        self._run = run
-        self._options = options
-        self._observer = observer
+        self._run, self._options, self._observer = run, options, observer
         self._jobs: deque[_Job] = deque()
         self._tokens = 0
         self._tokens_per_second = 0.0
@@ -98,18 +94,15 @@ class Batcher:
         """Whether its thread runs."""
         return self._thread.is_alive()
 
-    def submit(self, kind: str, items: Sequence[Any], sizes: Sequence[int]) -> Future[list[Any]]:
-        """Queue items; the future gives one result an item. Cancelled, it leaves the queue.
+    def submit(self, work: str, items: Sequence[Any], sizes: Sequence[int]) -> Future[list[Any]]:
+        """Queue items with their numbers of tokens; the future gives one result per item.
 
-        Args:
-            kind: Only items of one kind share a batch.
-            items: What to compute.
-            sizes: How many tokens each has.
+        Only items of the same work share a batch. A job whose future is cancelled leaves the queue.
 
         Raises:
             OverloadedError: If there is no room.
         """
-        job = _Job(kind, list(items), list(sizes), time.monotonic())
+        job = _Job(work, list(items), list(sizes), time.monotonic())
         if not job.items:
             job.future.set_result([])
             return job.future
@@ -143,11 +136,14 @@ class Batcher:
     def _forget(self, job: _Job) -> None:
         """Take a job whose client has left out of the queue."""
         if job.future.cancelled():
-            with self._changed:
-                if job in self._jobs:
-                    self._jobs.remove(job)
-                    self._count(-job.left)
+            self._drop(job)
             self._observer.dropped(self.name, "cancelled")
+
+    def _drop(self, job: _Job) -> None:
+        with self._changed:
+            if job in self._jobs:
+                self._jobs.remove(job)
+                self._count(-job.left)
 
     def _loop(self) -> None:
         while True:
@@ -170,11 +166,11 @@ class Batcher:
             self._changed.wait(left)
 
     def _take(self) -> list[tuple[_Job, int, int]]:
-        """As many items of the oldest job's kind as fit; of a job that does not fit, its first ones."""
+        """As many items of the oldest job's work as fit; of a job that does not fit, its first ones."""
         room = self._options.max_batch_tokens
         batch: list[tuple[_Job, int, int]] = []
-        kind = self._jobs[0].kind if self._jobs else ""
-        for job in [job for job in self._jobs if job.kind == kind]:
+        work = self._jobs[0].work if self._jobs else ""
+        for job in [job for job in self._jobs if job.work == work]:
             start = stop = job.taken
             # The first item always fits: it may be larger than a batch.
             while stop < len(job.items) and (job.sizes[stop] <= room or not (batch or stop > start)):
@@ -196,7 +192,7 @@ class Batcher:
         tokens = sum(sum(job.sizes[start:stop]) for job, start, stop in batch)
         began = time.monotonic()
         try:
-            results = list(self._run(batch[0][0].kind, items))
+            results = list(self._run(batch[0][0].work, items))
         except Exception as error:
             self._fail(batch, error)
             return
@@ -204,27 +200,19 @@ class Batcher:
         rate = tokens / max(seconds, 1e-6)
         self._tokens_per_second = rate if not self._tokens_per_second else 0.8 * self._tokens_per_second + 0.2 * rate
         self._observer.batch(self.name, len(items), tokens, seconds)
-        place = 0
+        rest = iter(results)
         for job, start, stop in batch:
-            self._deliver(job, results[place : place + stop - start])
-            place += stop - start
+            job.results += itertools.islice(rest, stop - start)
+            if len(job.results) == len(job.items) and job.future.set_running_or_notify_cancel():
+                job.future.set_result(job.results)
 
     def _fail(self, batch: list[tuple[_Job, int, int]], error: Exception) -> None:
         """One request's text must not fail another's: each is computed again alone."""
         if len(batch) > 1:
-            for part in batch:
-                self._compute([part])
+            for segment in batch:
+                self._compute([segment])
             return
         job = batch[0][0]
-        with self._changed:
-            if job in self._jobs:
-                self._jobs.remove(job)
-                self._count(-job.left)
+        self._drop(job)
         if job.future.set_running_or_notify_cancel():
             job.future.set_exception(error)
-
-    @staticmethod
-    def _deliver(job: _Job, results: list[Any]) -> None:
-        job.results.extend(results)
-        if len(job.results) == len(job.items) and job.future.set_running_or_notify_cancel():
-            job.future.set_result(job.results)

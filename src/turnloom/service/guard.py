@@ -20,16 +20,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from turnloom.service.config import KeyEntry, ServiceConfig
 from turnloom.service.errors import RefusedError, error_response
-from turnloom.service.keys import Buckets, KeyRing
-from turnloom.service.logs import trace_of
-from turnloom.service.metrics import Metrics
+from turnloom.service.keys import Buckets, find_key
+from turnloom.service.monitoring import Metrics, trace_of
 
 __all__ = ["PUBLIC", "Guard", "too_deep"]
 
 PUBLIC = ("/", "/health/live", "/health/ready", "/openapi.json")
 """What needs no key; beside the page's own files."""
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-# The last quote may be missing: else each quote of a string that never ends would be tried anew, up to the end.
+# The last quote may be missing: else each quote of a string that never ends would be tried again, up to the end.
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 _BRACKETS = re.compile(rb"[\[\]{}]")
 SECURITY_HEADERS = {
@@ -70,20 +69,13 @@ class _Passage:
 
 
 class Guard:
-    """Around the whole app.
-
-    Args:
-        app: What is guarded.
-        config: Keys, limits and logs.
-        metrics: Are told about every request.
-        buckets: The rates of the keys.
-    """
+    """Around the whole app; `buckets` gives the rates of the keys, which exist once the app has started."""
 
     def __init__(self, app: ASGIApp, config: ServiceConfig, metrics: Metrics, buckets: Callable[[], Buckets]) -> None:
         self._app = app
         self._limits = config.limits
         self._logs = config.logs
-        self._keys = KeyRing(config.keys)
+        self._keys = config.keys
         self._metrics = metrics
         self._buckets = buckets
 
@@ -115,10 +107,8 @@ class Guard:
             passage.status = 499
         except Exception as error:
             _log.error("failed", extra={"request_id": passage.request_id, "trace": trace_of(error)})
-            failed = RefusedError(
-                500, "internal_error", "Something went wrong; the request id tells the operator what."
-            )
-            await self._refuse(failed, scope, receive, answer, passage)
+            message = "Something went wrong; the request id tells the operator what."
+            await self._refuse(RefusedError(500, "internal_error", message), scope, receive, answer, passage)
         finally:
             self._record(scope, passage)
 
@@ -130,17 +120,17 @@ class Guard:
             await error_response(refused)(scope, receive, send)
 
     def _admit(self, scope: Scope, passage: _Passage) -> None:
-        """Who is it, and may it ask again so soon?"""
-        if not self._keys.entries or scope["path"] in PUBLIC or scope["path"].startswith("/page/"):
+        """Authenticate the key and apply its rate limit."""
+        if not self._keys or scope["path"] in PUBLIC or scope["path"].startswith("/page/"):
             return
         scheme, _, key = Headers(scope=scope).get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not key.strip():
             raise RefusedError(401, "missing_key", "Send a key as: Authorization: Bearer KEY.")
-        found = self._keys.find(key.strip())
+        found = find_key(self._keys, key.strip())
         if found is None:
             raise RefusedError(401, "wrong_key", "This key is not known.")
-        place, passage.key = found
-        seconds = self._buckets().take(place)
+        number, passage.key = found
+        seconds = self._buckets().take(number)
         if seconds:
             raise RefusedError(429, "rate_limit", "This key's rate is used up.", retry_after=ceil(seconds))
 

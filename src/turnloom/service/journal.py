@@ -6,7 +6,7 @@ import fcntl
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +29,7 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[bool]:
 
 
 class Journal:
-    """Records, the oldest first.
-
-    Args:
-        path: The file; made when it is first written to.
-    """
+    """Records, the oldest first, in a file that is made when it is first written to."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -47,11 +43,9 @@ class Journal:
         except FileNotFoundError:
             return 0
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self) -> AbstractContextManager[bool]:
         """Keep other processes from writing."""
-        with locked(self._lock):
-            yield
+        return locked(self._lock)
 
     def append(self, records: list[dict[str, Any]]) -> int:
         """Write records to disk, within `writing`; the size after them.
@@ -79,9 +73,9 @@ class Journal:
         for start in range(end, 0, -step):
             low = max(0, start - step)
             file.seek(low)
-            found = file.read(start - low).rfind(b"\n")
-            if found >= 0:
-                return low + int(found) + 1
+            newline = int(file.read(start - low).rfind(b"\n"))
+            if newline >= 0:
+                return low + newline + 1
         return 0
 
     def read(self, start: int = 0) -> tuple[list[dict[str, Any]], int]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from turnloom.service.config import KeyEntry
 
-__all__ = ["Buckets", "KeyRing", "hashed", "new_key"]
+__all__ = ["Buckets", "find_key", "hashed", "new_key"]
 
 PREFIX = "tw-"
 _BUCKET = struct.Struct("dd")
@@ -37,32 +37,20 @@ def hashed(key: str) -> str:
     return "sha256:" + hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-class KeyRing:
-    """The keys of a service.
-
-    Args:
-        entries: The keys.
-    """
-
-    def __init__(self, entries: Sequence[KeyEntry]) -> None:
-        self.entries = tuple(entries)
-
-    def find(self, key: str) -> tuple[int, KeyEntry] | None:
-        """The entry of a key and its place; all are compared, so that time tells nothing."""
-        given = hashed(key[:LONGEST_KEY])
-        found = None
-        for place, entry in enumerate(self.entries):
-            if hmac.compare_digest(given, entry.hash):
-                found = (place, entry)
-        return found
+def find_key(entries: Sequence[KeyEntry], key: str) -> tuple[int, KeyEntry] | None:
+    """The entry of a key and its number; all are compared, so that time tells nothing."""
+    given = hashed(key[:LONGEST_KEY])
+    match = None
+    for number, entry in enumerate(entries):
+        if hmac.compare_digest(given, entry.hash):
+            match = (number, entry)
+    return match
 
 
 class Buckets:
     """Token buckets in a file that all worker processes share: each holds a minute's requests, and refills steadily.
 
-    Args:
-        path: The file.
-        per_minute: The limit of each bucket; None for none.
+    `per_minute` is the limit of each bucket; None for none.
     """
 
     def __init__(self, path: Path, per_minute: Sequence[float | None]) -> None:
@@ -74,18 +62,18 @@ class Buckets:
             os.ftruncate(self._file, size)  # Zeros: a bucket that was last used long ago, and so is full.
         self._memory = mmap.mmap(self._file, size)
 
-    def take(self, place: int) -> float:
+    def take(self, number: int) -> float:
         """Take one request; 0 if there was one, else the seconds until there is."""
-        limit = self._limits[place]
+        limit = self._limits[number]
         if limit is None:
             return 0.0
         fcntl.lockf(self._file, fcntl.LOCK_EX)
         try:
-            left, when = _BUCKET.unpack_from(self._memory, place * _BUCKET.size)
+            left, when = _BUCKET.unpack_from(self._memory, number * _BUCKET.size)
             now = time.time()
             left = min(max(1.0, limit), left + max(0.0, now - when) * limit / 60)
             enough = left >= 1
-            _BUCKET.pack_into(self._memory, place * _BUCKET.size, left - enough, now)
+            _BUCKET.pack_into(self._memory, number * _BUCKET.size, left - enough, now)
             return 0.0 if enough else (1 - left) * 60 / limit
         finally:
             fcntl.lockf(self._file, fcntl.LOCK_UN)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,20 +20,13 @@ Turns = Sequence[str]
 
 
 class LiveIntents:
-    """A saved classifier and the changes since, which a journal keeps.
+    """A saved classifier, whose folder is never written, and the changes since, which a journal keeps.
 
     Replaying a journal is harmless: of each example, the last change decides.
-
-    Args:
-        folder: The saved classifier; it is never written.
-        encoder: The model that it was made with.
-        journal: The changes.
     """
 
     def __init__(self, folder: Path, encoder: Encoder, journal: Journal) -> None:
-        self._folder = folder
-        self._encoder = encoder
-        self._journal = journal
+        self._folder, self._encoder, self._journal = folder, encoder, journal
         self._reading = threading.Lock()
         self._start()
 
@@ -47,8 +41,9 @@ class LiveIntents:
             return
         with self._reading:
             records, end = self._journal.read(self._read)
-            for run in _runs(records):
-                self._apply(run)
+            # Neighbouring additions together: a thousand of them are embedded at once.
+            for _, run in itertools.groupby(records, key=lambda record: record["do"]):
+                self._apply(list(run))
             self._read = end
 
     def _apply(self, run: list[dict[str, Any]]) -> None:
@@ -89,11 +84,8 @@ class LiveIntents:
 
     def add(self, examples: Sequence[tuple[Turns, Sequence[str]]]) -> int:
         """Add examples with their intents; how many there are now."""
-        record = {
-            "do": "add",
-            "examples": [{"turns": list(turns), "intents": list(names)} for turns, names in examples],
-        }
-        return self._change(record)[1]
+        added = [{"turns": list(turns), "intents": list(names)} for turns, names in examples]
+        return self._change({"do": "add", "examples": added})[1]
 
     def remove(self, messages: Sequence[Turns], intents: Sequence[str]) -> int:
         """Forget examples or whole intents; how many examples went.
@@ -108,8 +100,7 @@ class LiveIntents:
     def _change(self, record: dict[str, Any]) -> tuple[int, int]:
         """Make a change here, then on disk: an acknowledged change is never lost, a refused one never written.
 
-        Returns:
-            How many examples there were before it, those that other processes added included, and right after it.
+        Returns the number of examples before it, those that other processes added included, and right after it.
         """
         with self._journal.writing():
             self._catch_up()
@@ -126,14 +117,3 @@ class LiveIntents:
                     pass
             self._start()  # Not on disk: forget it here too.
             raise TurnloomError("the change could not be written to disk", "free some space")
-
-
-def _runs(records: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """Neighbouring records of one kind together: a thousand additions are embedded at once."""
-    runs: list[list[dict[str, Any]]] = []
-    for record in records:
-        if runs and runs[-1][0]["do"] == record["do"]:
-            runs[-1].append(record)
-        else:
-            runs.append([record])
-    return runs

@@ -17,8 +17,8 @@ from turnloom.runtime.protocols import Scorer
 from turnloom.service.config import ReplyServing
 from turnloom.service.errors import RefusedError
 from turnloom.service.journal import Journal, locked
-from turnloom.service.logs import trace_of
 from turnloom.service.models import PatientEncoder, QueuedEncoder
+from turnloom.service.monitoring import trace_of
 
 __all__ = ["LiveReplies"]
 
@@ -32,19 +32,10 @@ class LiveReplies:
 
     One process at a time indexes, for all; the others see it when the index's manifest changes. Indexing is idempotent,
     so a process that is killed while it indexes loses nothing: another does it again.
-
-    Args:
-        options: Where the index is, and how often it grows.
-        encoder: The model that it was made with.
-        scorer: Puts the best suggestions in order, if given.
-        state: A folder for what is pending.
     """
 
     def __init__(self, options: ReplyServing, encoder: QueuedEncoder, scorer: Scorer | None, state: Path) -> None:
-        self._options = options
-        self._encoder = encoder
-        self._scorer = scorer
-        self._state = state
+        self._options, self._encoder, self._scorer, self._state = options, encoder, scorer, state
         self._pending = Journal(state / "pending.jsonl")
         self._adding = Journal(state / "adding.jsonl")
         state.mkdir(parents=True, exist_ok=True)
@@ -91,13 +82,13 @@ class LiveReplies:
         """The replies that fit a context best, and the version of the index that they come from."""
         index = self.index
         try:
-            found = index.suggest(context, k, mode=mode, where=where)
+            replies = index.suggest(context, k, mode=mode, where=where)
         except RuntimeError as error:  # What LanceDB raises when files of a version go while it is searched.
             _log.warning("search repeated", extra={"trace": trace_of(error)})
             with self._opening:
                 index = self._index = self._reopened()
-            found = index.suggest(context, k, mode=mode, where=where)
-        return index.version.number, found
+            replies = index.suggest(context, k, mode=mode, where=where)
+        return index.version.number, replies
 
     @property
     def pending(self) -> int:
@@ -131,13 +122,10 @@ class LiveReplies:
 
     def _loop(self) -> None:
         while not self._stop.wait(self._options.add_every_seconds):
-            self._round()
-
-    def _round(self) -> None:
-        try:
-            self.index_pending()
-        except Exception as error:  # What is pending stays on disk, and the next round tries again.
-            _log.error("indexing failed", extra={"trace": trace_of(error)})
+            try:
+                self.index_pending()
+            except Exception as error:  # noqa: PERF203 - what is pending stays on disk for the next round
+                _log.error("indexing failed", extra={"trace": trace_of(error)})
 
     def index_pending(self) -> int:
         """Index what is pending, unless another process does; how many conversations were."""

@@ -63,17 +63,11 @@ def _set_torch_threads(threads: int | None) -> None:
 class QueuedEncoder:
     """An encoder that only its queue's thread touches: tokenizers and models need not be safe for threads.
 
-    Args:
-        encoder: The encoder.
-        name: What clients call it.
-        options: Of its queue.
-        observer: Of its queue.
-        timeout: How long a thread waits for vectors, in seconds.
+    Clients know it by `name`; a thread waits `timeout` seconds for vectors.
     """
 
     def __init__(self, encoder: Encoder, name: str, options: Batching, observer: BatchObserver, timeout: float) -> None:
-        self._encoder = encoder
-        self._timeout = timeout
+        self._encoder, self._timeout = encoder, timeout
         self.batcher = Batcher(name, self._run, options, observer)
         self.name = name
         self.fingerprint = encoder.fingerprint
@@ -82,40 +76,40 @@ class QueuedEncoder:
         self.has_heads = encoder.has_heads
         self.dimension = int(self.encode_document(["turnloom"]).shape[1])
 
-    def _run(self, kind: str, asked: list[tuple[Any, bool]]) -> Sequence[Any]:
+    def _run(self, output: str, asked: list[tuple[Any, bool]]) -> Sequence[Any]:
         encoder, items = self._encoder, [item for item, _ in asked]
-        if kind == "format":
+        if output == "format":
             return [encoder.format_context(context) for context in items]
         encode: dict[str, Callable[[list[Any]], Vectors]] = {
             "meaning": encoder.encode,
             "query": encoder.encode_query,
             "document": encoder.encode_document,
         }
-        return list(zip(encode[kind](items), self._counts(kind, asked), strict=True))
+        return list(zip(encode[output](items), self._counts(output, asked), strict=True))
 
-    def _counts(self, kind: str, asked: list[tuple[Any, bool]]) -> list[int]:
+    def _counts(self, output: str, asked: list[tuple[Any, bool]]) -> list[int]:
         """How many tokens were read of each item, where that is wanted: it takes the tokenizer once more."""
         items = [item for item, wanted in asked if wanted]
-        texts = [self._encoder.format_context(item) for item in items] if kind == "query" else items
+        texts = [self._encoder.format_context(item) for item in items] if output == "query" else items
         count = getattr(self._encoder, "count_tokens", None)
         counts = iter(count(texts) if count and texts else [len(text.split()) for text in texts])
         return [next(counts) if wanted else 0 for _, wanted in asked]
 
-    def _submit(self, kind: str, items: Sequence[Any], *, count: bool = False) -> Future[list[Any]]:
-        size = _context_tokens if kind in ("format", "query") else _tokens
-        return self.batcher.submit(kind, [(item, count) for item in items], [size(item) for item in items])
+    def _submit(self, output: str, items: Sequence[Any], *, count: bool = False) -> Future[list[Any]]:
+        size = _context_tokens if output in ("format", "query") else _tokens
+        return self.batcher.submit(output, [(item, count) for item in items], [size(item) for item in items])
 
-    async def vectors(self, kind: str, items: Sequence[Any]) -> tuple[Vectors, int]:
+    async def vectors(self, output: str, items: Sequence[Any]) -> tuple[Vectors, int]:
         """Vectors of texts ("meaning", "document") or contexts ("query"), and how many tokens were read.
 
         Cancelled, what was not computed yet never is.
         """
-        found = await asyncio.wrap_future(self._submit(kind, items, count=True))
-        return np.stack([vector for vector, _ in found]), sum(tokens for _, tokens in found)
+        rows = await asyncio.wrap_future(self._submit(output, items, count=True))
+        return np.stack([vector for vector, _ in rows]), sum(tokens for _, tokens in rows)
 
-    def _wait(self, kind: str, items: Sequence[Any]) -> Vectors:
-        found = self._submit(kind, items).result(self._timeout)
-        return np.stack([vector for vector, _ in found]) if found else np.zeros((0, 1), np.float32)
+    def _wait(self, output: str, items: Sequence[Any]) -> Vectors:
+        rows = self._submit(output, items).result(self._timeout)
+        return np.stack([vector for vector, _ in rows]) if rows else np.zeros((0, 1), np.float32)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Vectors for meaning."""
@@ -134,70 +128,36 @@ class QueuedEncoder:
         return str(self._submit("format", [context]).result(self._timeout)[0])
 
 
-def _patiently(encode: Callable[[Sequence[Any]], Vectors], items: Sequence[Any]) -> Vectors:
-    """Encode as soon as the queue has room."""
-    while True:
-        try:
-            return encode(items)
-        except OverloadedError:  # noqa: PERF203 - waiting is what the loop is for
-            time.sleep(PATIENCE)
-
-
-class PatientEncoder:
-    """The same encoder for work in the background: in small pieces, and when the queue is full, later.
-
-    Args:
-        encoder: What requests use too.
-    """
+class PatientEncoder(QueuedEncoder):
+    """The same encoder and queue for work in the background: in small pieces, and when the queue is full, later."""
 
     def __init__(self, encoder: QueuedEncoder) -> None:
-        self._encoder = encoder
-        self.name = encoder.name
-        self.fingerprint = encoder.fingerprint
-        self.source = source_of(encoder)
-        self.languages = encoder.languages
-        self.has_heads = encoder.has_heads
-        self.format_context = encoder.format_context
+        self.__dict__.update(encoder.__dict__)
 
-    def _pieces(self, encode: Callable[[Sequence[Any]], Vectors], items: Sequence[Any]) -> Vectors:
-        rows = [np.zeros((0, self._encoder.dimension), np.float32)]
-        rows += [_patiently(encode, items[place : place + PIECE]) for place in range(0, len(items), PIECE)]
-        return np.concatenate(rows)
+    def _wait(self, output: str, items: Sequence[Any]) -> Vectors:
+        pieces = [self._wait_for_room(output, items[start : start + PIECE]) for start in range(0, len(items), PIECE)]
+        return np.concatenate([np.zeros((0, self.dimension), np.float32), *pieces])
 
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Vectors for meaning."""
-        return self._pieces(self._encoder.encode, texts)
-
-    def encode_query(self, contexts: Sequence[Context]) -> Vectors:
-        """Vectors for contexts."""
-        return self._pieces(self._encoder.encode_query, contexts)
-
-    def encode_document(self, replies: Sequence[str]) -> Vectors:
-        """Vectors for replies."""
-        return self._pieces(self._encoder.encode_document, replies)
+    def _wait_for_room(self, output: str, piece: Sequence[Any]) -> Vectors:
+        while True:
+            try:
+                return super()._wait(output, piece)
+            except OverloadedError:  # noqa: PERF203 - waiting is what the loop is for
+                time.sleep(PATIENCE)
 
 
 class QueuedScorer:
-    """A cross-encoder that only its queue's thread touches.
-
-    Args:
-        scorer: The cross-encoder.
-        name: What clients call it.
-        options: Of its queue.
-        observer: Of its queue.
-        timeout: How long a thread waits for scores, in seconds.
-    """
+    """A cross-encoder that only its queue's thread touches; see `QueuedEncoder`."""
 
     def __init__(self, scorer: Scorer, name: str, options: Batching, observer: BatchObserver, timeout: float) -> None:
-        self._scorer = scorer
-        self._timeout = timeout
+        self._scorer, self._timeout = scorer, timeout
         self.batcher = Batcher(name, self._run, options, observer)
         self.name = name
         self.fingerprint = scorer.fingerprint
         self.languages = scorer.languages
         self.bounded = bool(getattr(scorer, "bounded", False))
 
-    def _run(self, _kind: str, items: list[Any]) -> Sequence[Any]:
+    def _run(self, _output: str, items: list[Any]) -> Sequence[Any]:
         return [self._scorer.score(context, replies) for context, replies in items]
 
     def _submit(self, context: Context, replies: Sequence[str]) -> Future[list[Any]]:
@@ -207,8 +167,8 @@ class QueuedScorer:
 
     async def scores(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
         """How well each reply fits; cancelled, what was not computed yet never is."""
-        found = await asyncio.wrap_future(self._submit(context, replies))
-        return np.asarray(found[0], np.float64)
+        results = await asyncio.wrap_future(self._submit(context, replies))
+        return np.asarray(results[0], np.float64)
 
     def score(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
         """How well each reply fits."""

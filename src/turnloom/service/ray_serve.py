@@ -34,7 +34,7 @@ def ray_application(config: Path | str, *, replicas: int = 1, cpus: float = 1.0)
 
     def app() -> Any:
         from turnloom.service.app import create_app
-        from turnloom.service.logs import set_up_logs
+        from turnloom.service.monitoring import set_up_logs
 
         found = load_config(path)
         set_up_logs(found.logs.level)

@@ -61,23 +61,19 @@ def load_resources(config: ServiceConfig, observer: BatchObserver, loaders: Load
         TurnloomError: If something cannot be loaded, or does not fit the model.
     """
     seconds = config.limits.request_seconds
-    encoder = QueuedEncoder(
-        loaders.encoder(config.model), config.model.called, config.batching, observer, timeout=seconds
-    )
+    encoder = QueuedEncoder(loaders.encoder(config.model), config.model.called, config.batching, observer, seconds)
     scorer: QueuedScorer | None = None
     try:
         if config.reranker is not None:
             loaded = loaders.scorer(config.reranker)
-            scorer = QueuedScorer(loaded, config.reranker.called, config.batching, observer, timeout=seconds)
+            scorer = QueuedScorer(loaded, config.reranker.called, config.batching, observer, seconds)
         intents = replies = None
         if config.intents is not None:
             intents = LiveIntents(config.intents.folder, encoder, Journal(config.state / "intents.jsonl"))
         if config.replies is not None:
             replies = LiveReplies(config.replies, encoder, scorer, config.state / "replies")
     except BaseException:
-        for model in (encoder, scorer):
-            if model is not None:
-                model.batcher.close()
+        Resources(config.limits, encoder, scorer, None, None).close()
         raise
     if replies is not None:
         replies.start()
@@ -85,50 +81,38 @@ def load_resources(config: ServiceConfig, observer: BatchObserver, loaders: Load
 
 
 class Service:
-    """The resources of this moment, and how they are replaced.
-
-    Args:
-        config: The configuration.
-        observer: Is told what the queues do.
-        loaders: How models are loaded.
-    """
+    """The resources of this moment (None before they are loaded), and how they are replaced."""
 
     def __init__(self, config: ServiceConfig, observer: BatchObserver, loaders: Loaders) -> None:
         self.config = config
         self.draining = False
-        self._observer = observer
-        self._loaders = loaders
+        self.resources: Resources | None = None
+        self._observer, self._loaders = observer, loaders
         self._reloading = threading.Lock()
-        self._resources: Resources | None = None
         self._retired: list[Resources] = []
         self._wish = config.state / "reload"
         self._seen = 0
 
     @property
-    def resources(self) -> Resources | None:
-        """What is served now; None before it is loaded."""
-        return self._resources
-
-    @property
     def ready(self) -> bool:
         """Whether requests can be answered."""
-        return not self.draining and self._resources is not None and self._resources.alive
+        return not self.draining and self.resources is not None and self.resources.alive
 
     def load(self) -> None:
         """Load everything for the first time."""
         self.config.state.mkdir(parents=True, exist_ok=True)
         self._seen = _stamp(self._wish)
-        self._resources = load_resources(self.config, self._observer, self._loaders)
+        self.resources = load_resources(self.config, self._observer, self._loaders)
 
     def reload(self) -> None:
-        """Load everything anew, then serve it: requests on their way keep to the old until they are done.
+        """Load everything again, then serve it: requests on their way keep to the old until they are done.
 
         Raises:
             TurnloomError: If it cannot be loaded; the old is served on.
         """
         with self._reloading:
             new = load_resources(self.config, self._observer, self._loaders)
-            old, self._resources = self._resources, new
+            old, self.resources = self.resources, new
         if old is not None:
             # No request outlives its limit; the queues of the old models are needed that long.
             self._retired.append(old)
@@ -157,8 +141,8 @@ class Service:
         """End everything."""
         for old in list(self._retired):
             self._end(old)
-        if self._resources is not None:
-            self._resources.close()
+        if self.resources is not None:
+            self.resources.close()
 
     def _end(self, old: Resources) -> None:
         """Close what is served no more, once: its timer and the end of the service may both come."""

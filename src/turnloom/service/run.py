@@ -34,7 +34,7 @@ SPREADS = sys.platform == "linux"
 def app_from_environment() -> FastAPI:
     """The app of the configuration file that the environment names; each worker process calls it."""
     from turnloom.service.app import create_app
-    from turnloom.service.logs import set_up_logs
+    from turnloom.service.monitoring import set_up_logs
 
     config = load_config(Path(os.environ[CONFIG]))
     set_up_logs(config.logs.level)
@@ -55,11 +55,7 @@ def check_folders(config: ServiceConfig) -> None:
 
 
 def _prepare(path: Path) -> ServiceConfig:
-    """What a start does before it loads anything, and a check too.
-
-    Raises:
-        TurnloomError: If an extra or a folder is missing, or the port or the state folder cannot be used.
-    """
+    """What a start does before it loads anything, and a check too."""
     try:
         import uvicorn  # noqa: F401
 
@@ -81,9 +77,6 @@ def _prepare(path: Path) -> ServiceConfig:
 
 def check(path: Path) -> ServiceConfig:
     """Find what would stop `serve`: do all that it does, up to the first request, and end it again.
-
-    Args:
-        path: The configuration file.
 
     Raises:
         TurnloomError: If the service would not start.
@@ -110,12 +103,10 @@ def check(path: Path) -> ServiceConfig:
 def serve(path: Path, on_start: Callable[[ServiceConfig], None] = lambda _: None) -> None:
     """Serve a configuration file until the process is told to stop.
 
-    Args:
-        path: The file.
-        on_start: Called with the configuration when all that can be checked beforehand is there.
+    `on_start` is called with the configuration when all that can be checked beforehand is there.
     """
     config = _prepare(path)
-    from turnloom.service.logs import set_up_logs
+    from turnloom.service.monitoring import set_up_logs
 
     os.environ[CONFIG] = str(path.resolve())
     if config.workers > 1:
@@ -156,17 +147,17 @@ def _bound(host: str, port: int, *, shared: bool = SPREADS) -> socket.socket:
 
     Of workers that accept from one socket, the quickest takes most connections, and keeps them.
     """
-    found = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     if shared:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     try:
-        found.bind((host, port))
+        listening.bind((host, port))
     except OSError as error:
-        found.close()
+        listening.close()
         fix = "choose another one in the configuration, or end what uses it"
         raise TurnloomError(f"{host}:{port} cannot be served on ({error.strerror})", fix) from error
-    return found
+    return listening
 
 
 def _work(held: socket.socket, ready: Connection) -> None:

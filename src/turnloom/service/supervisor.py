@@ -58,10 +58,8 @@ class _Worker:
 class Supervisor:
     """Keeps so many workers running until it is told to stop.
 
-    Args:
-        work: What a worker does, a function of a module; it sends something when it serves.
-        held: The socket that holds the port.
-        count: How many.
+    `work` is what a worker does, a function of a module, which sends something when it serves; `held` is the socket
+    that holds the port.
     """
 
     def __init__(self, work: Work, held: socket.socket, count: int) -> None:

@@ -1,20 +1,67 @@
-"""What Prometheus is told; with several worker processes, the sum of all."""
+"""What an operator sees: logs as JSON, one line an event, without users' text; and measurements for Prometheus."""
 
 from __future__ import annotations
 
+import logging
 import os
+import sys
+from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
+import orjson
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-__all__ = ["Metrics"]
+__all__ = ["JsonFormatter", "Metrics", "set_up_logs", "trace_of"]
 
 SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+_USUAL = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dict__) | {"message", "asctime", "color_message"}
+
+
+class JsonFormatter(logging.Formatter):
+    """A record and its `extra` as one line of JSON; of an exception, where it was and its class, not what it said."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line."""
+        entry: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, timezone.utc).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "event": record.getMessage(),
+        }
+        entry |= {name: value for name, value in record.__dict__.items() if name not in _USUAL and name[0] != "_"}
+        if record.exc_info and record.exc_info[1] is not None:
+            entry["trace"] = trace_of(record.exc_info[1])
+        return orjson.dumps(entry, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+
+
+def trace_of(error: BaseException) -> list[str]:
+    """An exception's class and the lines that it passed; its message could hold users' text."""
+    lines, frame = [], error.__traceback__
+    while frame is not None:
+        code = frame.tb_frame.f_code
+        lines.append(f"{code.co_filename.rsplit('/', 1)[-1]}:{frame.tb_lineno} {code.co_name}")
+        frame = frame.tb_next
+    return [type(error).__name__, *lines[-12:]]
+
+
+def set_up_logs(level: str) -> None:
+    """Send the service's and uvicorn's logs to standard error as JSON."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonFormatter())
+    for name in ("turnloom.service", "uvicorn", "uvicorn.error"):
+        logger = logging.getLogger(name)
+        logger.handlers = [handler] if name != "uvicorn.error" else []
+        logger.setLevel(level.upper())
+        logger.propagate = name == "uvicorn.error"
+    # Requests are logged once, with their id, by the service itself.
+    logging.getLogger("uvicorn.access").handlers = []
+    logging.getLogger("uvicorn.access").propagate = False
 
 
 class Metrics:
-    """The measurements of one service."""
+    """The measurements of one service; with several worker processes, the sum of all."""
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
@@ -66,15 +113,9 @@ class Metrics:
 def _forget_the_dead(folder: Path) -> None:
     """What a killed worker had in its queue is in no queue any more."""
     for path in folder.glob("gauge_live*.db"):
-        if _is_gone(int(path.stem.rsplit("_", 1)[1])):
+        try:
+            os.kill(int(path.stem.rsplit("_", 1)[1]), 0)  # Asks only.
+        except ProcessLookupError:  # noqa: PERF203 - a handful of files
             path.unlink(missing_ok=True)
-
-
-def _is_gone(process: int) -> bool:
-    try:
-        os.kill(process, 0)  # Asks only.
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        pass
-    return False
+        except PermissionError:
+            continue
