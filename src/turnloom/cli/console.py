@@ -1,59 +1,76 @@
-"""What all commands share: one console, one way to fail, one progress bar."""
+"""What all commands share: one console, one way to fail, progress bars, options, and reading and writing messages."""
 
 from __future__ import annotations
 
+import itertools
+import json
 import shlex
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TextIO
 
+import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.table import Table
 
 from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from pydantic import ValidationError
+    from rich.progress import Progress, ProgressColumn, TaskID
 
-__all__ = [
-    "bytes_progress",
-    "command_line",
-    "console",
-    "count_progress",
-    "fail",
-    "note",
-    "parse_mapping",
-    "polling",
-    "share_progress",
-    "split_names",
-    "warn",
-    "write_text",
-]
+    from turnloom.intents import LabelledMessage
+    from turnloom.runtime import Encoder, Scorer
 
+BATCH = 256
+"""Messages at a time: enough for the encoder, few enough that a pipe sees results soon."""
 PIPE_WIDTH = 120
 """A pipe or a file has no width of its own; tables get this much, so that no number is cut."""
 
 console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 _errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
+# Options and arguments of several commands.
+LOGS = typer.Argument(..., help="A dialogue table's folder; or logs or names of public sets.")
+SPLIT = typer.Option("all", help="For public sets: train, dev, test or all.")
+MAPPING = typer.Option(None, "--map", help="For tables of rows: dialogue_id=COLUMN,text=COLUMN,…")
+TABLES = typer.Argument(..., help="Folders of dialogue tables, as 'turnloom prepare' writes them.")
+MESSAGES = typer.Argument("-", help="CSV, TSV, JSONL, JSON or one message a line; - for standard input.")
+FORMAT = typer.Option(None, help="jsonl, json, csv, tsv or txt; recognised if not given.")
+BF16 = typer.Option(
+    False, help="Encode in bfloat16: faster on CPUs with AMX, slower on others; differences around 0.001."
+)
+
+
+def say(text: str) -> None:
+    """Print a line as it is: what users named may hold brackets."""
+    console.print(text, markup=False)
+
 
 def fail(error: TurnloomError) -> None:
     """Say on one line what is wrong and what fixes it."""
     _errors.print("[red]error:[/] ", end="")
-    _errors.print(f"{error.problem}. Fix: {error.fix.rstrip('.')}", markup=False)
+    note(f"{error.problem}. Fix: {error.fix.rstrip('.')}")
 
 
 def warn(text: str) -> None:
     """Say on standard error what is probably wrong, though the command goes on."""
     _errors.print("[bold yellow]warning:[/] ", end="")
-    _errors.print(text, markup=False)
+    note(text)
 
 
 def note(text: str) -> None:
     """Say something beside the output: on standard error, so that standard output stays clean for pipes."""
     _errors.print(text, markup=False)
+
+
+def new_table(title: str | None = None, **options: Any) -> Table:
+    """A table in the style of all commands."""
+    return Table(title=title, title_justify="left", box=SIMPLE_HEAD, **options)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -69,7 +86,7 @@ def command_line() -> str:
 
 def parse_mapping(text: str | None) -> dict[str, str]:
     """``dialogue_id=conv,text=body`` as a dictionary."""
-    pairs = [part.partition("=") for part in (text or "").split(",") if part.strip()]
+    pairs = [pair.partition("=") for pair in (text or "").split(",") if pair.strip()]
     wrong = next((field for field, equals, column in pairs if not equals or not column.strip()), None)
     if wrong is not None:
         raise TurnloomError(f"--map does not understand {wrong!r}", "write it as --map dialogue_id=COLUMN,text=COLUMN")
@@ -81,74 +98,97 @@ def split_names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def bytes_progress() -> Progress:
-    """A bar with amount, rate and time left; silent when the output is not a terminal."""
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+def wrong_option(error: ValidationError, command: str, whole: str = "") -> TurnloomError:
+    """The first problem of a command's options; `whole` names the option when they do not fit each other."""
+    problem = error.errors()[0]
+    option = "-".join(map(str, problem["loc"])).replace("_", "-") or whole
+    return TurnloomError(f"--{option}: {problem['msg'].removeprefix('Value error, ')}", f"see {command} --help")
+
+
+def load_model(folder: Path, *, bf16: bool = False) -> Encoder | Scorer:
+    """The encoder or the re-ranker of a folder."""
+    from turnloom.runtime.encoder import load_encoder
+    from turnloom.runtime.scorer import is_cross_encoder, load_scorer
+
+    return load_scorer(folder, bf16=bf16) if is_cross_encoder(folder) else load_encoder(folder, bf16=bf16)
+
+
+def messages_from(source: str, format: str | None) -> Iterator[LabelledMessage]:
+    """Messages of a file, or of standard input for `-`."""
+    from turnloom.intents import read_messages
+
+    return read_messages(sys.stdin if source == "-" else Path(source), format=format)
+
+
+def batches(messages: Iterable[LabelledMessage]) -> Iterator[list[LabelledMessage]]:
+    """Some messages at a time."""
+    rest = iter(messages)
+    while batch := list(itertools.islice(rest, BATCH)):
+        yield batch
+
+
+def write_lines(rows: Iterable[dict[str, Any]], out: TextIO) -> None:
+    """One JSON object a line, at once."""
+    for row in rows:
+        out.write(json.dumps(row, ensure_ascii=False) + "\n")
+    out.flush()
+
+
+def _bar(*columns: ProgressColumn) -> Progress:
+    """A bar on standard error; silent when that is not a terminal."""
+    from rich.progress import BarColumn, Progress, TextColumn
 
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
+        *columns,
         TextColumn("{task.fields[note]}"),
         console=_errors,
         transient=True,
         disable=not _errors.is_terminal,
     )
+
+
+def bytes_progress() -> Progress:
+    """A bar with amount, rate and time left."""
+    from rich.progress import DownloadColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    return _bar(DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
 
 
 def count_progress() -> Progress:
-    """A bar that counts things, with time passed and left; silent when the output is not a terminal."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    """A bar that counts things, with time passed and left."""
+    from rich.progress import MofNCompleteColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
-        console=_errors,
-        transient=True,
-        disable=not _errors.is_terminal,
-    )
+    return _bar(MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+
+
+@contextmanager
+def counting(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """A bar that counts messages, with their rate; call what it gives with how many are done."""
+    with count_progress() as progress:
+        bar = progress.add_task(what, total=total, note="")
+
+        def count(more: int) -> None:
+            progress.advance(bar, more)
+            speed = progress.tasks[bar].speed
+            progress.update(bar, note=f"{speed:,.0f} a second" if speed else "")
+
+        yield count
 
 
 @contextmanager
 def share_progress() -> Iterator[Callable[[str, float, str], None]]:
-    """A bar for the part of a step that is done; call what it gives with the step, the part and a note."""
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    """A bar for each step; call what it gives with the step, the share of it that is done, and a note."""
+    from rich.progress import TaskProgressColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
-    )
-    with Progress(*columns, console=_errors, transient=True, disable=not _errors.is_terminal) as progress:
+    with _bar(TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn()) as progress:
         bars: dict[str, TaskID] = {}
 
-        def show(step: str, part: float, note: str) -> None:
+        def show(step: str, share: float, note: str) -> None:
             if step not in bars:
                 bars[step] = progress.add_task(step, total=1.0, note="")
-            progress.update(bars[step], completed=part, note=note)
+            progress.update(bars[step], completed=share, note=note)
 
         yield show
 

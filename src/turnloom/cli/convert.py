@@ -7,14 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from turnloom.cli.console import bytes_progress, command_line, console, parse_mapping, polling, warn
+from turnloom.cli.console import (
+    SPLIT,
+    bytes_progress,
+    command_line,
+    console,
+    new_table,
+    parse_mapping,
+    polling,
+    say,
+    warn,
+)
 
 if TYPE_CHECKING:
     from turnloom.corpus import Conversion
     from turnloom.corpus.convert import Reason
     from turnloom.corpus.readers.source import FileCounts, LogFile
-
-__all__ = ["convert", "convert_logs", "convert_with_progress", "find_inputs", "table_among", "warn_if_most_rejected"]
 
 
 def find_inputs(
@@ -39,8 +47,8 @@ def find_inputs(
         source=source,
         mapping=parse_mapping(mapping),
         language=language,
-        on_detect=lambda path, seen: console.print(f"{path}: {seen.format}, because {seen.why}", markup=False),
-        on_note=lambda note: console.print(note, markup=False),
+        on_detect=lambda path, seen: say(f"{path}: {seen.format}, because {seen.why}"),
+        on_note=say,
     )
 
 
@@ -58,7 +66,7 @@ def table_among(logs: list[str]) -> Path | None:
 def convert(
     logs: list[str] = typer.Argument(..., help="Names of public sets, files, folders, globs (in quotes) or URLs."),
     out: Path = typer.Option(..., help="The table's folder."),
-    split: str = typer.Option("all", help="For public sets: train, dev, test or all."),
+    split: str = SPLIT,
     log_format: str | None = typer.Option(None, "--format", help="The logs' format, if it is not to be recognised."),
     mapping: str | None = typer.Option(
         None,
@@ -137,7 +145,7 @@ def _say_reasons(reasons: list[Reason]) -> None:
     if reasons:
         console.print("Most frequent reasons for a rejection:")
     for reason in reasons:
-        console.print(f"  {reason}", markup=False)
+        say(f"  {reason}")
 
 
 def _say_times(files: list[FileCounts]) -> None:
@@ -146,28 +154,24 @@ def _say_times(files: list[FileCounts]) -> None:
 
     for file in files:
         if file.unread_times:
-            console.print(
+            say(
                 f"! {file.path}: {file.unread_times:,} times could not be read and were left out, "
-                f"such as {file.unread_time!r}. To read no times: --map time=none",
-                markup=False,
+                f"such as {file.unread_time!r}. To read no times: --map time=none"
             )
         if file.assumed_dates:
             order = usual_order(file.assumed_date)
-            console.print(
+            say(
                 f"! {file.path}: {file.assumed_dates:,} dates such as {file.assumed_date} were read {order}; "
-                "if that is wrong, add --map dates=day-first or dates=month-first",
-                markup=False,
+                "if that is wrong, add --map dates=day-first or dates=month-first"
             )
 
 
 def _summary(conversion: Conversion, out: Path) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
 
     from turnloom.corpus.convert import common_reasons
     from turnloom.corpus.readers.logfile import stem
 
-    table = Table(title="as read", title_justify="left", box=SIMPLE_HEAD)
+    table = new_table("as read")
     table.add_column("set", no_wrap=True)
     table.add_column("file", overflow="fold")
     for heading in ("records", "rejected", "not in split", "dialogues", "turns"):
@@ -194,6 +198,6 @@ def _summary(conversion: Conversion, out: Path) -> None:
     if conversion.rejected_path:
         if 2 * rejected <= records:  # Otherwise the warning has said it.
             _say_reasons(common_reasons(conversion.rejected_path))
-        console.print(f"All rejected records: {conversion.rejected_path}", markup=False)
+        say(f"All rejected records: {conversion.rejected_path}")
     console.print(f"[bold]{manifest.dialogues:,} dialogues with {manifest.turns:,} turns[/] in {out}")
-    console.print(f"Next: turnloom inspect {out}", markup=False)
+    say(f"Next: turnloom inspect {out}")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import typer
+from rich.table import Table
 
-from turnloom.cli.console import bytes_progress, console
-
-__all__ = ["app"]
+from turnloom.cli.console import bytes_progress, console, say
 
 app = typer.Typer(
     help="Public dialogue sets: what there is, where it comes from, what may be done with it.", no_args_is_help=True
@@ -25,8 +24,6 @@ def list_sets(
 
     turnloom data list --task intent --use open
     """
-    from rich.table import Table
-
     from turnloom.corpus.catalog import data_root, load_catalog
     from turnloom.errors import TurnloomError
 
@@ -76,19 +73,19 @@ def info(name: str = typer.Argument(..., help="The set's name.")) -> None:
     }
     for key, value in lines.items():
         if value:
-            console.print(f"{key:>10}  {value}", markup=False)
+            say(f"{key:>10}  {value}")
     for file, described in entry.files.items():
         turns = f", {described.turns:,} turns" if described.turns else ""
-        console.print(f"{'file':>10}  {file}: {described.rows:,} {described.kind}{turns}", markup=False)
+        say(f"{'file':>10}  {file}: {described.rows:,} {described.kind}{turns}")
     for split, names in entry.splits.items():
-        console.print(f"{'split':>10}  {split}: {', '.join(names)}", markup=False)
+        say(f"{'split':>10}  {split}: {', '.join(names)}")
     if entry.split_rule:
         parts = ", ".join(f"{part} {share} %" for part, share in entry.split_rule.items())
-        console.print(f"{'split':>10}  by a hash of the dialogue's id: {parts}", markup=False)
+        say(f"{'split':>10}  by a hash of the dialogue's id: {parts}")
     for other, what in entry.overlaps.items():
-        console.print(f"{'overlap':>10}  {other}: {what}", markup=False)
+        say(f"{'overlap':>10}  {other}: {what}")
     fetched = f"turnloom data fetch {name}" if fetch_plan(name) else "by hand, from the source above"
-    console.print(f"{'get it':>10}  {fetched}", markup=False)
+    say(f"{'get it':>10}  {fetched}")
 
 
 @app.command()
@@ -137,7 +134,7 @@ def fetch(
     for file, count in rows.items():
         expected = entry.files[file].rows if file in entry.files else count
         remark = "" if expected == count else f" (the catalog's version has {expected:,})"
-        console.print(f"{file}: {count:,} rows{remark}", markup=False)
-    console.print(f"In {data_root() / name}, under: {entry.licence}", markup=False)
+        say(f"{file}: {count:,} rows{remark}")
+    say(f"In {data_root() / name}, under: {entry.licence}")
     use = f"turnloom convert {name} --out corpus/" if "corpus" in entry.tasks else f"turnloom data info {name}"
-    console.print(f"Next: {use}", markup=False)
+    say(f"Next: {use}")

@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from turnloom.cli.console import note
-from turnloom.cli.messages import batches, counting, messages_from, write_lines
+from turnloom.cli.console import BF16, FORMAT, MESSAGES, batches, counting, messages_from, note, write_lines
 from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
     from turnloom.intents import LabelledMessage
     from turnloom.runtime import Encoder
-
-__all__ = ["embed"]
 
 VIEWS = ("text", "context", "reply")
 
@@ -54,15 +51,13 @@ class _Parquet:
 
 def embed(
     model: str = typer.Argument(..., help="A model's folder."),
-    messages: str = typer.Argument("-", help="CSV, TSV, JSONL, JSON or one message a line; - for standard input."),
+    messages: str = MESSAGES,
     view: str = typer.Option(
         "text", help="text for meaning; context for what turns call for; reply for what answers them."
     ),
     out: Path | None = typer.Option(None, help="A .parquet or .jsonl file instead of JSON lines on standard output."),
-    format: str | None = typer.Option(None, help="jsonl, json, csv, tsv or txt; recognised if not given."),
-    bf16: bool = typer.Option(
-        False, help="Encode in bfloat16: faster on CPUs with AMX, slower on others; differences around 0.001."
-    ),
+    format: str | None = FORMAT,
+    bf16: bool = BF16,
 ) -> None:
     """Turn messages into vectors: JSON lines with text and vector.
 

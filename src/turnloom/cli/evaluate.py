@@ -1,31 +1,32 @@
-"""`turnloom evaluate`: any encoder on the dialogue benchmarks."""
+"""`turnloom evaluate`, `compare` and `report`: any encoder on the dialogue benchmarks, and which is better."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.markup import escape
 
-from turnloom.cli.console import console, count_progress, split_names
+from turnloom.cli.console import BF16, console, count_progress, load_model, new_table, say, split_names, write_text
+from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
     from turnloom.benchmarks import RunResult, Task
-
-__all__ = ["evaluate"]
+    from turnloom.benchmarks.compare import Comparison, Difference
 
 
 def _load(model: str, bf16: bool) -> Any:
     from turnloom.benchmarks.baselines import BASELINES, BM25Scorer, baseline
-    from turnloom.runtime.encoder import load_encoder
-    from turnloom.runtime.scorer import is_cross_encoder, load_scorer
 
-    kind, _, folder = model.partition(":")
+    name, _, folder = model.partition(":")
     if model == "bm25":
         return BM25Scorer()
-    if kind in BASELINES:
-        return baseline(kind, Path(folder) if folder else None, bf16=bf16)
-    return load_scorer(Path(model), bf16=bf16) if is_cross_encoder(Path(model)) else load_encoder(model, bf16=bf16)
+    if name in BASELINES:
+        return baseline(name, Path(folder) if folder else None, bf16=bf16)
+    return load_model(Path(model), bf16=bf16)
 
 
 def _wanted(suite: str | None, tasks: str | None, intents: Path | None, responses: Path | None) -> list[Task]:
@@ -55,9 +56,7 @@ def evaluate(
     seed: int = typer.Option(0, help="The first draw's seed."),
     out: Path | None = typer.Option(None, help="Where results.json goes; by default runs/evaluate/MODEL."),
     cache: Path = typer.Option(Path("runs/embeddings"), help="Where embeddings are kept between runs."),
-    bf16: bool = typer.Option(
-        False, help="Encode in bfloat16: faster on CPUs with AMX, slower on others; differences around 0.001."
-    ),
+    bf16: bool = BF16,
 ) -> None:
     """Measure an encoder on dialogue: intents, out-of-scope, replies, retrieval, similarity.
 
@@ -94,11 +93,27 @@ def evaluate(
     _summary(result, [task.info.name for task in wanted], out)
 
 
-def _summary(result: RunResult, names: list[str], out: Path) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+def measure_all(
+    models: Mapping[str, Any], tasks: list[Task], folder: Path, cache: Path | None = None
+) -> list[RunResult]:
+    """Run tasks on each model, with a bar of its name, into a folder of its name."""
+    from turnloom.benchmarks import CachedEncoder, run_tasks
 
-    table = Table(title=result.model, title_justify="left", box=SIMPLE_HEAD)
+    results = []
+    with count_progress() as progress:
+        for name, model in models.items():
+            bar = progress.add_task(name, total=len(tasks), note="")
+
+            def step(task: str, number: int, total: int, bar: Any = bar) -> None:
+                progress.update(bar, completed=number, total=total, note=task)
+
+            results.append(run_tasks(CachedEncoder(model, cache), tasks, folder / name, on_task=step))
+    return results
+
+
+def _summary(result: RunResult, names: list[str], out: Path) -> None:
+
+    table = new_table(result.model)
     for heading in ("task", "score"):
         table.add_column(heading)
     for heading in ("mean", "± std", "draws", "seconds"):
@@ -118,8 +133,85 @@ def _summary(result: RunResult, names: list[str], out: Path) -> None:
     for name in names:
         failed = result.tasks.get(name)
         if failed is not None and failed.error:
-            console.print(f"{name} failed: {failed.error}", markup=False)
+            say(f"{name} failed: {failed.error}")
     console.print(
         "  ".join(f"{family}: {mean:.2f}" for family, mean in result.family_means().items() if family != "geometry")
     )
-    console.print(f"Every draw of every score: {out}/results.json", markup=False)
+    say(f"Every draw of every score: {out}/results.json")
+
+
+def compare(
+    runs: list[Path] = typer.Argument(..., help="Folders with results.json, two or more; the first is the reference."),
+) -> None:
+    """Compare evaluated models: differences with 95 % intervals, and in words whether one is better.
+
+    Both what was drawn and which test messages there are is resampled. Verdicts are corrected for the number of tasks.
+
+    [bold]Examples[/]
+
+    turnloom compare runs/evaluate/old-model runs/evaluate/new-model
+    """
+    from turnloom.benchmarks.compare import compare_runs
+    from turnloom.benchmarks.run import read_runs
+
+    results = read_runs(runs)
+    if len(results) < 2:
+        raise TurnloomError("one run alone cannot be compared", "name two or more folders with results.json")
+    first, *others = results
+    for other in others:
+        _print(compare_runs(results[first], results[other]), first, other)
+
+
+def _cells(difference: Difference, first: str, second: str) -> tuple[str, ...]:
+    interval = difference.interval
+    ends = "" if math.isnan(interval.low) else f" [{interval.low:+.2f}, {interval.high:+.2f}]"
+    scores = (f"{difference.first:.2f}", f"{difference.second:.2f}", f"{interval.mean:+.2f}{ends}")
+    return (*scores, difference.verdict(first, second))
+
+
+def _print(comparison: Comparison, first: str, second: str) -> None:
+
+    table = new_table(escape(f"{second} against {first}"), padding=(0, 1, 0, 0))
+    table.add_column("task", no_wrap=True)
+    for heading in (escape(first), escape(second), "difference, 95 %"):
+        table.add_column(heading, justify="right", overflow="fold")
+    table.add_column("verdict", overflow="fold")
+    for name, difference in comparison.tasks.items():
+        table.add_row(name, *map(escape, _cells(difference, first, second)))
+    table.add_section()
+    table.add_row("overall", *map(escape, _cells(comparison.overall, first, second)), style="bold")
+    console.print(table)
+    say(_closing(comparison, first, second))
+    if any(math.isnan(difference.interval.low) for difference in comparison.tasks.values()):
+        console.print("Tasks without an interval were measured before examples were kept: evaluate them again.")
+
+
+def _closing(comparison: Comparison, first: str, second: str) -> str:
+    clear = [difference for difference in comparison.tasks.values() if difference.is_clear]
+    better = sum(difference.interval.mean > 0 for difference in clear)
+    worse, rest = len(clear) - better, len(comparison.tasks) - len(clear)
+    overall = comparison.overall.verdict(first, second)
+    return (
+        f"Overall: {overall}. Of {len(comparison.tasks)} tasks, {second} is better on {better}, {first} on {worse}; "
+        f"no clear difference on {rest}."
+    )
+
+
+def report(
+    runs: list[Path] = typer.Argument(..., help="Folders with results.json, as 'turnloom evaluate' writes them."),
+    out: Path = typer.Option(Path("report.html"), help="Where the page goes."),
+    cache: Path = typer.Option(Path("runs/embeddings"), help="Where embeddings are kept; no model is loaded."),
+) -> None:
+    """Write one self-contained HTML page: leaderboard, every task, maps, confusions, published numbers.
+
+    [bold]Examples[/]
+
+    turnloom report runs/evaluate/old-model runs/evaluate/new-model --out report.html
+    """
+    from turnloom.benchmarks.report import build_report
+    from turnloom.benchmarks.run import read_runs
+
+    with console.status("reading …") as status:
+        text = build_report(read_runs(runs), cache, lambda name: status.update(f"{name} …"))
+    write_text(out, text)
+    say(f"Page: {out} ({len(text.encode()) / 1e6:.1f} MB)")

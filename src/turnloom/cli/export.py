@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from turnloom.cli.console import console, count_progress
+from turnloom.cli.console import console, load_model, say
+from turnloom.cli.evaluate import measure_all
 from turnloom.errors import TurnloomError
+from turnloom.files import write_whole
 
 if TYPE_CHECKING:
     from turnloom.runtime.protocols import Encoder, Scorer
-
-__all__ = ["export"]
 
 SAMPLE = (
     "Hi, my parcel has not arrived yet.",
@@ -89,7 +89,7 @@ def export(
     out = out or model.resolve().with_name(f"{model.resolve().name}-{'int8' if int8 else 'onnx'}")
     with console.status(f"Exporting {model}"):
         export_model(model, out, int8=int8, calibration=calibration)
-    original, exported = _load(model), _load(out)
+    original, exported = load_model(model), load_model(out)
     report: dict[str, Any] = {
         "megabytes": {"before": _megabytes(model), "after": _megabytes(out)},
         "agreement": agreement(original, exported, sample),
@@ -97,18 +97,11 @@ def export(
     }
     if measure:
         report["change"] = _changes(original, exported, "ums" if is_cross_encoder(out) else "quick", out)
-    (out / "report.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    write_whole(out / "report.json", json.dumps(report, indent=2) + "\n")
     _summary(report, out, len(sample))
     if not is_cross_encoder(out):
         _say_what_fits(model, out, int8)
-    console.print(f"Next: turnloom evaluate {out}", markup=False)
-
-
-def _load(folder: Path) -> Encoder | Scorer:
-    from turnloom.runtime.encoder import load_encoder
-    from turnloom.runtime.scorer import is_cross_encoder, load_scorer
-
-    return load_scorer(folder) if is_cross_encoder(folder) else load_encoder(folder)
+    say(f"Next: turnloom evaluate {out}")
 
 
 def _megabytes(folder: Path) -> float:
@@ -130,20 +123,9 @@ def _seconds(model: Encoder | Scorer, texts: list[str]) -> float:
 
 def _changes(original: Any, exported: Any, suite: str, out: Path) -> dict[str, float]:
     """The change of each task's main score, in points."""
-    from turnloom.benchmarks import CachedEncoder, run_tasks, suite_tasks
+    from turnloom.benchmarks import suite_tasks
 
-    tasks = suite_tasks(suite)
-    with count_progress() as progress:
-        bar = progress.add_task(f"suite {suite}", total=2 * len(tasks), note="")
-        results = []
-        for number, model in enumerate((original, exported)):
-
-            def step(name: str, done: int, total: int, before: int = number) -> None:
-                progress.update(bar, completed=before * total + done, note=name)
-
-            folder = out / "measured" / ("before", "after")[number]
-            results.append(run_tasks(CachedEncoder(model, None), tasks, folder, on_task=step))
-    before, after = results
+    before, after = measure_all({"before": original, "after": exported}, suite_tasks(suite), out / "measured")
     return {
         name: task.mean() - before.tasks[name].mean()
         for name, task in after.tasks.items()
@@ -155,21 +137,21 @@ def _summary(report: dict[str, Any], out: Path, texts: int) -> None:
     sizes, seconds = report["megabytes"], report["seconds"]
     console.print(f"{sizes['before']:.1f} MB before, {sizes['after']:.1f} MB after")
     for name, value in report["agreement"].items():
-        console.print(f"{name.replace('_', ' ')}: {value:.5f}", markup=False)
+        say(f"{name.replace('_', ' ')}: {value:.5f}")
     console.print(
         f"{texts} texts in {1000 * seconds['before']:.1f} ms before, {1000 * seconds['after']:.1f} ms after: "
         f"{seconds['before'] / seconds['after']:.1f} times as fast"
     )
     for name, change in report.get("change", {}).items():
-        console.print(f"{name}: {change:+.2f} points", markup=False)
-    console.print(f"The exported model: {out}", markup=False)
+        say(f"{name}: {change:+.2f} points")
+    say(f"The exported model: {out}")
 
 
 def _say_what_fits(model: Path, out: Path, int8: bool) -> None:
     """Whether intents and replies of the model are the export's too, and else what makes its own."""
     if not int8:
-        console.print(f"Intents and replies that were made with {model} can be used with it.", markup=False)
+        say(f"Intents and replies that were made with {model} can be used with it.")
         return
-    console.print(f"Intents and replies that were made with {model} do not fit it. Make its own with:", markup=False)
-    console.print(f"  turnloom intents fit EXAMPLES --model {out} --out INTENTS", markup=False, soft_wrap=True)
-    console.print(f"  turnloom replies reembed INDEX --model {out}", markup=False, soft_wrap=True)
+    say(f"Intents and replies that were made with {model} do not fit it. Make its own with:")
+    say(f"  turnloom intents fit EXAMPLES --model {out} --out INTENTS")
+    say(f"  turnloom replies reembed INDEX --model {out}")

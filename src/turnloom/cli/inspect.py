@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.markup import escape
+from rich.table import Table
 
-from turnloom.cli.console import console, split_names, write_text
+from turnloom.cli.console import LOGS, MAPPING, SPLIT, console, say, split_names, write_text
 from turnloom.cli.convert import convert_logs, find_inputs, table_among, warn_if_most_rejected
 
 if TYPE_CHECKING:
     from turnloom.corpus.inspect import CorpusStatistics
-
-__all__ = ["inspect"]
 
 BAR_WIDTH = 40
 
@@ -32,11 +32,11 @@ def _table_of(logs: list[str], split: str, mapping: str | None, temporary: str) 
 
 
 def inspect(
-    logs: list[str] = typer.Argument(..., help="A dialogue table's folder; or logs or names of public sets."),
+    logs: list[str] = LOGS,
     html: Path | None = typer.Option(None, help="Also write one self-contained HTML page with plots."),
     json_out: Path | None = typer.Option(None, "--json", help="Also write the numbers as JSON."),
-    split: str = typer.Option("all", help="For public sets: train, dev, test or all."),
-    mapping: str | None = typer.Option(None, "--map", help="For tables of rows: dialogue_id=COLUMN,text=COLUMN,…"),
+    split: str = SPLIT,
+    mapping: str | None = MAPPING,
     hold_out: str = typer.Option("", help="Suites or public sets to look for in it, such as dse,diaeval or all."),
 ) -> None:
     """Say what is in a corpus: sizes, speakers, repeats, and what to know before training on it.
@@ -60,15 +60,12 @@ def inspect(
         write_text(json_out, found.model_dump_json(indent=2) + "\n")
     if html:
         write_text(html, inspect_page(found, name))
-        console.print(f"Page with plots: {html}", markup=False)
+        say(f"Page with plots: {html}")
     else:
         console.print("Next: add --html page.html for plots.")
 
 
 def _print(found: CorpusStatistics) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
     from turnloom.corpus.inspect import headline, warnings_of
 
     for name, value in headline(found).items():

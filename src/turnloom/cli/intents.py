@@ -9,20 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from turnloom.cli.console import console, note, write_text
-from turnloom.cli.messages import batches, counting, messages_from, write_lines
+from turnloom.cli.console import (
+    FORMAT,
+    MESSAGES,
+    batches,
+    console,
+    counting,
+    messages_from,
+    note,
+    say,
+    write_lines,
+    write_text,
+)
 from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
     from turnloom.intents import Cluster, IntentClassifier, LabelledMessage, Rate
 
-__all__ = ["app"]
-
 app = typer.Typer(
     help="Few-shot intents that know what they don't know: fit, predict, evaluate, discover.", no_args_is_help=True
 )
-MESSAGES = typer.Argument("-", help="CSV, TSV, JSONL, JSON or one message a line; - for standard input.")
-FORMAT = typer.Option(None, help="jsonl, json, csv, tsv or txt; recognised if not given.")
 MODEL = typer.Option(None, help="The model's folder, if it is not where it was.")
 
 
@@ -110,18 +116,17 @@ def fit(
 def _say(classifier: IntentClassifier, out: Path) -> None:
     state, scope = classifier.fitted, classifier.scope
     counts = state.examples.counts
-    console.print(
+    say(
         f"{len(counts)} intents with {counts.min()} to {counts.max()} examples, {len(state.examples)} in all: "
         f"{state.choice.method}"
-        + "".join(f", {name} {100 * value:.1f} %" for name, value in state.choice.scores.items()),
-        markup=False,
+        + "".join(f", {name} {100 * value:.1f} %" for name, value in state.choice.scores.items())
     )
     guess = " (one example an intent: a guess; give --held-out messages)" if scope.source == "single examples" else ""
     console.print(f"In scope from {scope.threshold:.3f} on. From {scope.source}{guess}:")
-    console.print(f"  in-scope messages turned away: {_percent(scope.false_reject)}", markup=False)
+    say(f"  in-scope messages turned away: {_percent(scope.false_reject)}")
     if scope.false_accept is not None:
-        console.print(f"  out-of-scope messages let in: {_percent(scope.false_accept)}", markup=False)
-    console.print(f"Saved in {out}. Next: turnloom intents predict {out} MESSAGES", markup=False)
+        say(f"  out-of-scope messages let in: {_percent(scope.false_accept)}")
+    say(f"Saved in {out}. Next: turnloom intents predict {out} MESSAGES")
 
 
 @app.command("predict")
@@ -181,14 +186,14 @@ def evaluate(
         write_text(json_out, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
     for name, value in found.items():
         if isinstance(value, dict):
-            console.print(f"{name.replace('_', ' ')}: {_percent(Rate(**value))}", markup=False)
+            say(f"{name.replace('_', ' ')}: {_percent(Rate(**value))}")
         elif isinstance(value, float):
-            console.print(f"{name.replace('_', ' ')}: {100 * value:.1f} %", markup=False)
+            say(f"{name.replace('_', ' ')}: {100 * value:.1f} %")
         elif isinstance(value, int):
-            console.print(f"messages {name.replace('_', ' ')}: {value:,}", markup=False)
+            say(f"messages {name.replace('_', ' ')}: {value:,}")
     for pair in found["confused"]:
-        console.print(f"  {pair['is']} was taken for {pair['said']} {pair['times']} times", markup=False)
-    console.print(f"Next: turnloom intents discover {classifier} MESSAGES shows what may be missing", markup=False)
+        say(f"  {pair['is']} was taken for {pair['said']} {pair['times']} times")
+    say(f"Next: turnloom intents discover {classifier} MESSAGES shows what may be missing")
 
 
 @app.command("discover")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import sys
 from typing import Any
 
@@ -10,7 +12,6 @@ import typer
 
 from turnloom import __version__
 from turnloom.cli import (
-    compare,
     convert,
     data,
     embed,
@@ -21,16 +22,12 @@ from turnloom.cli import (
     prepare,
     quickstart,
     replies,
-    report,
     serve,
     templates,
     train,
 )
 from turnloom.cli.console import console, fail, note
-from turnloom.cli.machine import machine_problem
 from turnloom.errors import TurnloomError
-
-__all__ = ["app", "main"]
 
 app = typer.Typer(
     name="turnloom",
@@ -49,8 +46,8 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("train")(train.train)
 app.command("init-config")(train.init_config)
 app.command("export")(export.export)
-app.command("compare")(compare.compare)
-app.command("report")(report.report)
+app.command("compare")(evaluate.compare)
+app.command("report")(evaluate.report)
 app.command("embed")(embed.embed)
 app.command("serve")(serve.serve)
 app.add_typer(data.app, name="data")
@@ -92,7 +89,7 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         sys.exit(130)
     except Exception as error:
-        machine = machine_problem(error)
+        machine = _machine_problem(error)
         if machine is None:
             raise
         fail(machine)
@@ -104,8 +101,48 @@ def _explain_usage(error: Any) -> None:
     if type(error).__name__ == "NoArgsIsHelpError":  # A group of commands without any: its help says which there are.
         note(error.ctx.get_help())
         return
-    place = error.ctx.command_path if error.ctx else "turnloom"
-    fail(TurnloomError(" ".join(error.format_message().split()).rstrip("."), f"see {place} --help"))
+    command = error.ctx.command_path if error.ctx else "turnloom"
+    fail(TurnloomError(" ".join(error.format_message().split()).rstrip("."), f"see {command} --help"))
+
+
+# What the machine refuses: no space, no permission, a limit. Users can fix it, whichever library stumbled over it.
+_SPACE = "free some space, or choose another place for the output"
+_FIXES = {
+    errno.EACCES: "ask for the right to read and write there, or choose another place",
+    errno.EPERM: "ask for the right to read and write there, or choose another place",
+    errno.EROFS: "choose another place for the output",
+    errno.ENOSPC: _SPACE,
+    errno.EDQUOT: _SPACE,
+    errno.EFBIG: "raise the limit of a file's size (ulimit -f), or choose another place for the output",
+}
+_WORDS = {os.strerror(number): number for number in _FIXES}
+_LOST = "ParquetError channel closed"
+"""All that Daft says when the thread that writes a file gave up."""
+_NUMBER = re.compile(r"os error (\d+)")
+
+
+def _number(error: BaseException) -> int | None:
+    """Which of them it was; engines in other languages put the number or its words into the text of their errors."""
+    if isinstance(error, OSError) and error.errno in _FIXES:
+        return error.errno
+    text = str(error)
+    said = [int(digits) for digits in _NUMBER.findall(text)]
+    said += [number for words, number in _WORDS.items() if words in text]
+    return next((number for number in said if number in _FIXES), None)
+
+
+def _machine_problem(error: BaseException) -> TurnloomError | None:
+    """The error as something to fix; None if it is of another kind, and so perhaps a fault of ours."""
+    cause: BaseException | None = error
+    while cause is not None:
+        number = _number(cause)
+        if number is not None:
+            file = getattr(cause, "filename", None) or "the output"
+            return TurnloomError(f"{file}: {os.strerror(number)}", _FIXES[number])
+        if _LOST in str(cause):
+            return TurnloomError("the output could not be written", "see that it has space, then run the command again")
+        cause = cause.__cause__ or cause.__context__
+    return None
 
 
 if __name__ == "__main__":

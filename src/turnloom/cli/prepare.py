@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from turnloom.cli.console import command_line, console, split_names
+from turnloom.cli.console import LOGS, MAPPING, SPLIT, command_line, console, new_table, say, split_names, wrong_option
 from turnloom.cli.convert import convert_with_progress, find_inputs, table_among
 
 if TYPE_CHECKING:
     from turnloom.corpus import Manifest
     from turnloom.corpus.prepare import PrepareOptions
-
-__all__ = ["prepare"]
 
 
 def _source(logs: list[str], out: Path, split: str, mapping: str | None) -> Path:
@@ -51,7 +49,6 @@ def _options(
     from turnloom.corpus.cleaning.duplicates import NearOptions
     from turnloom.corpus.cleaning.hold_out import hold_out_names
     from turnloom.corpus.prepare import PrepareOptions
-    from turnloom.errors import TurnloomError
 
     held = hold_out_names(split_names(hold_out))
     try:
@@ -64,18 +61,14 @@ def _options(
             hold_out=tuple(held),
         )
     except ValidationError as error:
-        problem = error.errors()[0]
-        place = "-".join(str(part) for part in problem["loc"]).replace("_", "-") or "near-duplicates"
-        raise TurnloomError(
-            f"--{place}: {problem['msg'].removeprefix('Value error, ')}", "see turnloom prepare --help"
-        ) from error
+        raise wrong_option(error, "turnloom prepare", whole="near-duplicates") from error
 
 
 def prepare(
-    logs: list[str] = typer.Argument(..., help="A dialogue table's folder; or logs or names of public sets."),
+    logs: list[str] = LOGS,
     out: Path = typer.Option(..., help="The prepared table's folder."),
     hold_out: str = typer.Option("", help="Suites or public sets to cut out, such as dse,diaeval or all."),
-    split: str = typer.Option("all", help="For public sets: train, dev, test or all."),
+    split: str = SPLIT,
     min_turns: int = typer.Option(2, help="Drop dialogues with fewer turns."),
     merge: bool = typer.Option(False, "--merge-speakers", help="Make consecutive turns of one speaker one turn."),
     near: bool = typer.Option(True, "--near/--no-near", help="Drop near duplicates, not only exact ones."),
@@ -86,7 +79,7 @@ def prepare(
     names: str | None = typer.Option(
         None, help="Also replace names and addresses, with this spaCy model (name or path)."
     ),
-    mapping: str | None = typer.Option(None, "--map", help="For tables of rows: dialogue_id=COLUMN,text=COLUMN,…"),
+    mapping: str | None = MAPPING,
     runner: str = typer.Option("native", help="Where it runs: native (this process) or ray."),
     overwrite: bool = typer.Option(False, help="Replace another table that is there."),
 ) -> None:
@@ -125,13 +118,11 @@ def prepare(
 
 
 def _summary(manifest: Manifest, out: Path) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
 
     from turnloom.corpus import read_table
     from turnloom.corpus.inspect import count_pairs
 
-    steps = Table(title="step by step", title_justify="left", box=SIMPLE_HEAD)
+    steps = new_table("step by step")
     steps.add_column("after")
     for heading in ("dialogues", "turns"):
         steps.add_column(heading, justify="right")
@@ -143,7 +134,7 @@ def _summary(manifest: Manifest, out: Path) -> None:
         ("benchmark material cut out, turns and pairs", manifest.counts["contamination"]),
         ("personal data replaced", manifest.counts["personal_data"]),
     ):
-        table = Table(title=title, title_justify="left", show_header=False, box=SIMPLE_HEAD)
+        table = new_table(title, show_header=False)
         for name, count in counts.items():
             table.add_row(name, f"{count:,}")
         if counts:
@@ -155,4 +146,4 @@ def _summary(manifest: Manifest, out: Path) -> None:
         f"[bold]{manifest.dialogues:,} dialogues with {manifest.turns:,} turns[/] in {out}"
         f" (content {manifest.content_hash})"
     )
-    console.print(f"Next: turnloom inspect {out}", markup=False)
+    say(f"Next: turnloom inspect {out}")

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from turnloom.cli.console import console, share_progress
+from turnloom.cli.console import console, say, share_progress
 from turnloom.cli.convert import convert_with_progress, find_inputs, warn_if_most_rejected
 from turnloom.cli.quickstart_scores import choose_model
 from turnloom.errors import TurnloomError
+from turnloom.files import replacing, write_whole
 
 if TYPE_CHECKING:
     from turnloom.corpus.readers.source import LogFile
     from turnloom.intents.discover import Draft
-
-__all__ = ["quickstart"]
 
 INSTALLED_START = "turnloom-mini"
 DEFAULT_START = "sentence-transformers/all-MiniLM-L6-v2"
@@ -73,9 +72,9 @@ def quickstart(
     _service(out, model)
 
 
-def _say(number: int, doing: str, why: str) -> None:
+def _announce(number: int, doing: str, why: str) -> None:
     console.print(f"\n[bold]{number}/{STEPS} {doing}[/]")
-    console.print(why, markup=False)
+    say(why)
 
 
 def _default_start() -> Path:
@@ -107,13 +106,13 @@ def _claim(out: Path, files: list[LogFile], base: Path, recipe: str, minutes: fl
     if mark.exists() and json.loads(mark.read_text(encoding="utf-8")) != job:
         raise TurnloomError(f"{out} was made of other logs or with other settings", "choose another --out")
     out.mkdir(parents=True, exist_ok=True)
-    mark.write_text(json.dumps(job, indent=2) + "\n", encoding="utf-8")
+    write_whole(mark, json.dumps(job, indent=2) + "\n")
 
 
 def _read(files: list[LogFile], out: Path) -> None:
     from turnloom.corpus.table import MANIFEST, read_manifest
 
-    _say(
+    _announce(
         1,
         "Reading your conversations",
         "Every format becomes one table of dialogues; what cannot be read is set aside.",
@@ -125,7 +124,7 @@ def _read(files: list[LogFile], out: Path) -> None:
     found = read_manifest(out / "corpus")
     rejected = found.counts["rejected"]
     aside = f"; {rejected:,} records set aside, see {out}/corpus/rejected.jsonl" if rejected else ""
-    console.print(f"{found.dialogues:,} dialogues with {found.turns:,} turns{aside}", markup=False)
+    say(f"{found.dialogues:,} dialogues with {found.turns:,} turns{aside}")
 
 
 def _prepare(out: Path) -> None:
@@ -133,7 +132,7 @@ def _prepare(out: Path) -> None:
     from turnloom.corpus.table import read_manifest, split_table
 
     why = "Copies are dropped, personal data becomes placeholders, and a fifth is kept apart to measure on."
-    _say(2, "Cleaning them", why)
+    _announce(2, "Cleaning them", why)
     with console.status("cleaning …") as status:
         prepared, _ = prepare(
             out / "corpus",
@@ -155,7 +154,7 @@ def _train(out: Path, base: Path, recipe: str, minutes: float) -> None:
     from turnloom.training import load_recipe, train
     from turnloom.training.folder import WORK
 
-    _say(
+    _announce(
         3,
         f"Training for {minutes:g} minute{'' if minutes == 1 else 's'}",
         "The model learns from what was said next; no labels are needed.",
@@ -172,13 +171,13 @@ def _train(out: Path, base: Path, recipe: str, minutes: float) -> None:
         with share_progress() as show:
             train(wanted, [out / "train"], model, minutes=minutes, resume=resume, on_progress=show)
     seen = json.loads((model / WORK / "result.json").read_text(encoding="utf-8"))
-    console.print(f"{seen['steps']:,} steps over {seen['pairs']:,} pairs: {model}", markup=False)
+    say(f"{seen['steps']:,} steps over {seen['pairs']:,} pairs: {model}")
 
 
 def _measure(out: Path, base: Path) -> Path:
     """The model to go on with."""
     why = "On the dialogues kept apart: how often is the true reply the first of 100? By chance, 1 % of the time."
-    _say(4, "Measuring before and after", why)
+    _announce(4, "Measuring before and after", why)
     return choose_model(out, base)
 
 
@@ -186,18 +185,18 @@ def _index(out: Path, model: Path) -> None:
     from turnloom.replies import ReplyIndex
     from turnloom.runtime import load_encoder
 
-    _say(5, "Indexing replies", "Each reply that was ever given is kept once, to be suggested where it fits.")
+    _announce(5, "Indexing replies", "Each reply that was ever given is kept once, to be suggested where it fits.")
     with share_progress() as show:
         index = ReplyIndex.build([out / "prepared"], out / "replies", load_encoder(model), on_progress=show)
     version = index.version
-    console.print(f"{version.replies.rows:,} replies, given {version.occurrences.rows:,} times", markup=False)
+    say(f"{version.replies.rows:,} replies, given {version.occurrences.rows:,} times")
 
 
 def _intents(out: Path, model: Path) -> None:
     from turnloom.intents import IntentClassifier, read_messages
 
     why = "First messages that mean the same form groups: each is the draft of an intent, for you to rename."
-    _say(6, "Looking for intents", why)
+    _announce(6, "Looking for intents", why)
     draft, wordings = out / "intents.csv", out / WORDINGS
     if not draft.exists():
         found = _draft(out, model)
@@ -214,8 +213,8 @@ def _intents(out: Path, model: Path) -> None:
     classifier.fit([message.turns for message in known], [message.labels for message in known], held_out=in_scope)
     classifier.save(out / "intents")
     names = list(dict.fromkeys(label for message in known for label in message.labels))  # The largest groups first.
-    console.print(f"{len(names)} intents: {', '.join(names[:8])}{', …' if len(names) > 8 else ''}", markup=False)
-    console.print(f"Rename or merge them in {draft}, then run this command again.", markup=False)
+    say(f"{len(names)} intents: {', '.join(names[:8])}{', …' if len(names) > 8 else ''}")
+    say(f"Rename or merge them in {draft}, then run this command again.")
 
 
 def _draft(out: Path, model: Path) -> Draft:
@@ -233,7 +232,7 @@ def _draft(out: Path, model: Path) -> Draft:
 
 
 def _write_csv(path: Path, rows: Iterable[Sequence[str]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows(rows)
 
 
@@ -246,9 +245,9 @@ def _service(out: Path, model: Path) -> None:
         text = config_text().replace("  path: model\n", f"  path: {model.name}\n")
         for part in ("replies", *(["intents"] if (out / "intents").exists() else [])):
             text = text.replace(f"# {part}: ", f"{part}: ").replace(f"#   folder: {part}\n", f"  folder: {part}\n")
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text)
     load_config(path)
-    console.print(f"\nAll of it is in {out}. Next:", markup=False)
-    console.print(f"  turnloom serve {path}   then open http://127.0.0.1:8000/", markup=False)
-    console.print(f"  turnloom replies search {out}/replies --model {model} 'a message'", markup=False)
-    console.print(f"  turnloom inspect {out}/prepared   what your conversations are like", markup=False)
+    say(f"\nAll of it is in {out}. Next:")
+    say(f"  turnloom serve {path}   then open http://127.0.0.1:8000/")
+    say(f"  turnloom replies search {out}/replies --model {model} 'a message'")
+    say(f"  turnloom inspect {out}/prepared   what your conversations are like")

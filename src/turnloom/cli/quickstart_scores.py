@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from turnloom.cli.console import console, count_progress
+from turnloom.cli.console import say
+from turnloom.cli.evaluate import measure_all
 from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
     from turnloom.benchmarks import RunResult, TaskResult
     from turnloom.benchmarks.compare import Difference
-
-__all__ = ["choose_model", "describe_scores"]
 
 HEADS = "-heads"
 KEPT = "base-model"
@@ -30,12 +29,12 @@ def choose_model(out: Path, base: Path) -> Path:
     try:
         before, after = _measure(out, base, trained)
     except TurnloomError as error:
-        console.print(f"Not measured: {error.problem}. With more conversations this step will tell.", markup=False)
+        say(f"Not measured: {error.problem}. With more conversations this step will tell.")
         return trained
     lines, is_worse = describe_scores(before, after)
     for line in lines:
-        console.print(line, markup=False)
-    console.print(f"In detail: turnloom compare {out}/scores/before {out}/scores/after", markup=False)
+        say(line)
+    say(f"In detail: turnloom compare {out}/scores/before {out}/scores/after")
     if not is_worse:
         return trained
     if not (out / KEPT).exists():
@@ -44,23 +43,12 @@ def choose_model(out: Path, base: Path) -> Path:
     return out / KEPT
 
 
-def _measure(out: Path, base: Path, trained: Path) -> tuple[RunResult, RunResult]:
-    from turnloom.benchmarks import CachedEncoder, run_tasks
+def _measure(out: Path, base: Path, trained: Path) -> list[RunResult]:
     from turnloom.benchmarks.suites import reply_tasks
     from turnloom.runtime import load_encoder
 
-    tasks = reply_tasks(out / "held-out")
-    results = []
-    with count_progress() as progress:
-        for name, model in (("before", base), ("after", trained)):
-            bar = progress.add_task(name, total=len(tasks), note="")
-
-            def step(task: str, number: int, total: int, bar: Any = bar) -> None:
-                progress.update(bar, completed=number, total=total, note=task)
-
-            encoder = CachedEncoder(load_encoder(model), out / "embeddings")
-            results.append(run_tasks(encoder, tasks, out / "scores" / name, on_task=step))
-    return results[0], results[1]
+    models = {"before": load_encoder(base), "after": load_encoder(trained)}
+    return measure_all(models, reply_tasks(out / "held-out"), out / "scores", out / "embeddings")
 
 
 def _for_replies(run: RunResult) -> RunResult:

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from turnloom.cli.console import console, share_progress, split_names
+from turnloom.cli.console import TABLES, console, new_table, say, share_progress, split_names, wrong_option
 from turnloom.cli.replies_search import BF16, INDEX, MODEL, encoder_of, evaluate, search
-from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
     from turnloom.replies import IndexVersion, ReplyOptions
-
-__all__ = ["app"]
 
 app = typer.Typer(
     help="Past replies that fit a conversation: build an index, search it, measure it.", no_args_is_help=True
@@ -22,8 +19,6 @@ app = typer.Typer(
 
 app.command()(search)
 app.command()(evaluate)
-
-TABLES = typer.Argument(..., help="Folders of dialogue tables, as 'turnloom prepare' writes them.")
 
 
 def _options(speakers: str, system: str, min_words: int, context_turns: int, contexts: bool) -> ReplyOptions:
@@ -33,19 +28,15 @@ def _options(speakers: str, system: str, min_words: int, context_turns: int, con
 
     named: dict[str, Any] = {"system_speakers": tuple(split_names(system))} if system else {}
     try:
-        return ReplyOptions.model_validate(
-            {
-                "speakers": speakers,
-                "min_words": min_words,
-                "context_turns": context_turns,
-                "contexts": contexts,
-                **named,
-            }
+        return ReplyOptions(
+            speakers=speakers,
+            min_words=min_words,
+            context_turns=context_turns,
+            contexts=contexts,
+            **named,
         )
     except ValidationError as error:
-        problem = error.errors()[0]
-        place = str(problem["loc"][0]).replace("_", "-")
-        raise TurnloomError(f"--{place}: {problem['msg']}", "see turnloom replies build --help") from error
+        raise wrong_option(error, "turnloom replies build") from error
 
 
 @app.command()
@@ -75,7 +66,7 @@ def build(
     with share_progress() as show:
         index = ReplyIndex.build(tables, out, encoder, options, on_progress=show)
     _summary(index.version)
-    console.print(f"Next: turnloom replies search {out} --model {model} 'a message'", markup=False)
+    say(f"Next: turnloom replies search {out} --model {model} 'a message'")
 
 
 @app.command()
@@ -97,7 +88,7 @@ def add(
     with share_progress() as show:
         version = opened.add(tables, on_progress=show)
     _summary(version)
-    console.print(f"Next: turnloom replies search {index} --model {model} 'a message'", markup=False)
+    say(f"Next: turnloom replies search {index} --model {model} 'a message'")
 
 
 @app.command()
@@ -117,7 +108,7 @@ def delete(
 
     version = ReplyIndex(index).delete(conversations=split_names(conversations), replies=reply, where=where)
     _summary(version)
-    console.print(f"Next: turnloom replies prune {index}, which removes it from older versions too", markup=False)
+    say(f"Next: turnloom replies prune {index}, which removes it from older versions too")
 
 
 @app.command()
@@ -136,7 +127,7 @@ def reembed(index: Path = INDEX, model: Path = MODEL, bf16: bool = BF16) -> None
     with share_progress() as show:
         version = ReplyIndex.reembed(index, encoder, on_progress=show).version
     _summary(version)
-    console.print(f"Next: turnloom replies prune {index}, which frees the space of the old vectors", markup=False)
+    say(f"Next: turnloom replies prune {index}, which frees the space of the old vectors")
 
 
 @app.command()
@@ -147,19 +138,17 @@ def versions(index: Path = INDEX) -> None:
 
     turnloom replies versions replies/
     """
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
 
     from turnloom.replies import ReplyIndex
 
-    table = Table(box=SIMPLE_HEAD)
+    table = new_table()
     for heading in ("version", "when", "replies", "occurrences", "model", "what"):
         table.add_column(heading, justify="right" if heading in ("version", "replies", "occurrences") else "left")
     for version in ReplyIndex(index).versions:
         sizes = (f"{version.replies.rows:,}", f"{version.occurrences.rows:,}")
         table.add_row(str(version.number), version.when, *sizes, version.model, version.what)
     console.print(table)
-    console.print(f"Next: turnloom replies prune {index} --keep 1, which frees the space of older ones", markup=False)
+    say(f"Next: turnloom replies prune {index} --keep 1, which frees the space of older ones")
 
 
 @app.command()
@@ -174,7 +163,7 @@ def prune(index: Path = INDEX, keep: int = typer.Option(1, help="So many of the 
 
     gone = ReplyIndex(index).prune(keep)
     console.print(f"Removed: version {', '.join(map(str, gone))}" if gone else "There is no older version.")
-    console.print(f"Next: turnloom replies versions {index}", markup=False)
+    say(f"Next: turnloom replies versions {index}")
 
 
 @app.command()
@@ -188,16 +177,15 @@ def rollback(index: Path = INDEX) -> None:
     from turnloom.replies import ReplyIndex
 
     undone = ReplyIndex.rollback(index)
-    console.print(f"Undone: {undone}" if undone else "Every write is finished.", markup=False)
-    console.print(f"Next: turnloom replies versions {index}", markup=False)
+    say(f"Undone: {undone}" if undone else "Every write is finished.")
+    say(f"Next: turnloom replies versions {index}")
 
 
 def _summary(version: IndexVersion) -> None:
     ann = version.ann
-    console.print(
+    say(
         f"Version {version.number}: {version.replies.rows:,} replies, given {version.occurrences.rows:,} times,"
-        f" vectors of {version.model}",
-        markup=False,
+        f" vectors of {version.model}"
     )
     if ann.kind == "exact":
         console.print("Searched exactly: every vector is compared")

@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.markup import escape
 
-from turnloom.cli.console import console, count_progress, write_text
+from turnloom.cli.console import console, count_progress, new_table, write_text
 from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
     from turnloom.replies import ReplyScores, Suggestion
     from turnloom.runtime import Encoder, Scorer
-
-__all__ = ["BF16", "INDEX", "MODEL", "encoder_of", "evaluate", "search"]
 
 INDEX = typer.Argument(..., help="The index's folder.")
 MODEL = typer.Option(..., help="The encoder's folder.")
@@ -113,11 +112,8 @@ def _contexts(lines: Any) -> Iterator[tuple[dict[str, Any], list[str]]]:
 
 
 def _show(found: list[Suggestion]) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.markup import escape
-    from rich.table import Table
 
-    table = Table(box=SIMPLE_HEAD)
+    table = new_table()
     table.add_column("score", justify="right")
     table.add_column("reply", overflow="fold")
     table.add_column("given", justify="right")

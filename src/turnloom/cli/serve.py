@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from turnloom.cli.console import console, note
+from turnloom.cli.console import note, say
 from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
     from turnloom.service.config import ServiceConfig
-
-__all__ = ["serve"]
 
 
 def serve(
@@ -46,7 +44,7 @@ def serve(
         from turnloom.service.run import check as check_start
 
         check_start(config)
-        console.print(f"{config} is fine. Start it with: turnloom serve {config}", markup=False)
+        say(f"{config} is fine. Start it with: turnloom serve {config}")
     else:
         from turnloom.service.run import serve as run
 
@@ -68,5 +66,5 @@ def _print_key(name: str) -> None:
     except ValueError as error:
         raise TurnloomError(f"{name!r} is no name for a key", "use letters, digits, '.', '_' and '-'") from error
     note("The key is shown this once; give it to its user. The entry below goes into the configuration, under keys.")
-    console.print(f"key: {key}", markup=False)
+    say(f"key: {key}")
     typer.echo(f"- name: {entry.name}\n  hash: {entry.hash}\n  scopes: [embeddings, rerank, intents, replies]")

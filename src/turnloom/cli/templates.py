@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+from rich.markup import escape
 
-from turnloom.cli.console import command_line, console
+from turnloom.cli.console import command_line, console, new_table, say
 
 if TYPE_CHECKING:
     from turnloom.views.template_rows import TemplateRows
     from turnloom.views.templates import Statistics
-
-__all__ = ["app"]
 
 app = typer.Typer(
     help="Templates of utterances and the values that fill them, for the recipe tadse.", no_args_is_help=True
@@ -52,7 +51,7 @@ def build(
     with console.status("reading utterances" + (" and finding slots" if found else "")):
         slot_table(inputs, out, tagger=found, split=split, command=command_line(), overwrite=overwrite)
     _show(out, top_k, cap, samples=3)
-    console.print(f"\nNext: turnloom train tadse {out} --start MODEL --out runs/tadse", markup=False)
+    say(f"\nNext: turnloom train tadse {out} --start MODEL --out runs/tadse")
 
 
 @app.command()
@@ -85,15 +84,12 @@ def _show(table: Path, top_k: int, cap: int, samples: int) -> None:
             "that nobody would say. Merge such slots, or use a smaller --top-k."
         )
     for template, text in found.samples(samples, k=top_k, cap=cap):
-        console.print(f"  {template}\n    {text}", markup=False)
+        say(f"  {template}\n    {text}")
 
 
 def _print_book(found: TemplateRows, top_k: int) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.markup import escape
-    from rich.table import Table
 
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table = new_table(padding=(0, 1, 0, 0))
     table.add_column("slot", no_wrap=True)
     for heading in ("values", "times"):
         table.add_column(heading, justify="right")

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from turnloom.cli.console import console, share_progress
+from turnloom.cli.console import TABLES, console, say, share_progress
 from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
     from turnloom.training import Recipe, TrainResult
-
-__all__ = ["init_config", "train"]
 
 
 def init_config(recipe: str = typer.Argument("dse", help="Which recipe; an unknown name lists them.")) -> None:
@@ -50,7 +48,7 @@ def _validation(choice: str | None, recipe: Recipe) -> Any:
 
 def train(
     recipe: str = typer.Argument(..., help="A recipe's name (dse, wmdc-heads, ...) or a YAML file."),
-    tables: list[Path] = typer.Argument(..., help="Folders of dialogue tables, as 'turnloom prepare' writes them."),
+    tables: list[Path] = TABLES,
     out: Path = typer.Option(..., help="The new model's folder."),
     start: Path | None = typer.Option(None, help="The model to start from; the recipe's own if not given."),
     adapt: bool = typer.Option(
@@ -118,5 +116,5 @@ def _summary(result: TrainResult, suite: str) -> None:
         console.print(
             f"Validation: {result.curve[0]['score']:.2f} at first, {best['score']:.2f} at step {best['step']}"
         )
-    console.print(f"The model: {result.folder}", markup=False)
-    console.print(f"Next: turnloom evaluate {result.folder} --suite {suite}", markup=False)
+    say(f"The model: {result.folder}")
+    say(f"Next: turnloom evaluate {result.folder} --suite {suite}")

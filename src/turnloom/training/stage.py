@@ -14,6 +14,7 @@ from torch import nn
 from transformers import PrinterCallback
 
 from turnloom.errors import TurnloomError
+from turnloom.files import write_whole
 from turnloom.objectives import ContextReplyHeads
 from turnloom.objectives.gathering import is_first_process, of_first, world_size
 from turnloom.runtime.context_format import ContextFormat
@@ -84,7 +85,7 @@ class StageRun:
             done = self._done(self._run(trainer, budget, resume), budget)
             if is_first_process():
                 trainer._save(str(self._folder / "finished"))
-                finished.write_text(json.dumps(done) + "\n", encoding="utf-8")
+                write_whole(finished, json.dumps(done) + "\n")
                 self._note_time()
         return {**done, "rows": views.rows}
 

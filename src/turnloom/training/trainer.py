@@ -20,6 +20,7 @@ from sentence_transformers.base.trainer import BaseTrainer
 from torch import nn
 from transformers import TrainerCallback, TrainerState
 
+from turnloom.files import write_whole
 from turnloom.objectives.gathering import of_first, world_size
 from turnloom.training.base_model import frozen_rows
 from turnloom.training.clock import CLOCK, Budget, rate_factor
@@ -166,7 +167,7 @@ class Pace(TrainerCallback):
             clock = {"seconds": self._budget.seconds, "tokens": self._budget.tokens}
             if self._budget.window is not None:
                 clock["begins"] = self._budget.window.begins
-            (folder / CLOCK).write_text(json.dumps(clock), encoding="utf-8")
+            write_whole(folder / CLOCK, json.dumps(clock))
             (folder / COMPLETE).touch()
             self._on_save()
 
