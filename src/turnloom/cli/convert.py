@@ -26,27 +26,26 @@ if TYPE_CHECKING:
 
 
 def find_inputs(
-    logs: list[str], split: str, log_format: str | None, source: str | None, mapping: str | None, language: str | None
+    logs: list[str], split: str = "all", mapping: str | None = None, log_format: str | None = None, **options: Any
 ) -> list[LogFile]:
     """The files behind names of public sets, paths, globs and URLs."""
     from turnloom.corpus.catalog import get_dataset, load_catalog
     from turnloom.corpus.readers.detection import find_logs
 
-    found: list[LogFile] = []
+    files: list[LogFile] = []
     patterns = []
     for name in logs:
         looks_like_a_name = name.replace("_", "").isalnum() and not Path(name).exists()
         if name in load_catalog() or looks_like_a_name:
-            found += get_dataset(name).logs(split)
+            files += get_dataset(name).logs(split)
         else:
             patterns.append(name)
     # All at once: what one file says about the order of its dates helps to read another.
-    return found + find_logs(
+    return files + find_logs(
         patterns,
         format=log_format,
-        source=source,
         mapping=parse_mapping(mapping),
-        language=language,
+        **options,
         on_detect=lambda path, seen: say(f"{path}: {seen.format}, because {seen.why}"),
         on_note=say,
     )
@@ -93,7 +92,7 @@ def convert(
 
     turnloom convert sgd multiwoz21 --split train --out corpus/
     """
-    files = find_inputs(logs, split, log_format, source, mapping, language)
+    files = find_inputs(logs, split, mapping, log_format, source=source, language=language)
     _summary(convert_with_progress(files, out, strict=strict, overwrite=overwrite), out)
 
 

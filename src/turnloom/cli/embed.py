@@ -3,50 +3,47 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
 from turnloom.cli.console import BF16, FORMAT, MESSAGES, batches, counting, messages_from, note, write_lines
 from turnloom.errors import TurnloomError
-
-if TYPE_CHECKING:
-    from turnloom.intents import LabelledMessage
-    from turnloom.runtime import Encoder
+from turnloom.files import replacing
 
 VIEWS = ("text", "context", "reply")
 
 
-def _vectors(encoder: Encoder, batch: list[LabelledMessage], view: str) -> Any:
-    if view == "context":
-        return encoder.encode_query([message.turns for message in batch])
-    texts = [message.turns[-1] for message in batch]
-    return encoder.encode_document(texts) if view == "reply" else encoder.encode(texts)
+@contextmanager
+def _writing(out: Path | None) -> Iterator[Callable[[list[str], Any], None]]:
+    """Write texts with their vectors as they come; without a whole run there is no Parquet file."""
+    if out is None or out.suffix == ".jsonl":
+        with nullcontext(sys.stdout) if out is None else out.open("w", encoding="utf-8") as file:
 
+            def write(texts: list[str], vectors: Any) -> None:
+                rows = ([round(float(x), 6) for x in row] for row in vectors)
+                write_lines(({"text": text, "vector": row} for text, row in zip(texts, rows, strict=True)), file)
 
-class _Parquet:
-    """Rows of vectors in a Parquet file, written as they come; without a whole run there is no file."""
+            yield write
+        return
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
-    def __init__(self, path: Path) -> None:
-        self._path, self._partial = path, path.with_name(f".{path.name}.partial")
-        self._writer: Any = None
+    with ExitStack() as stack:
+        partial = stack.enter_context(replacing(out))
+        writers: list[Any] = []
 
-    def write(self, texts: list[str], vectors: Any) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        def write_table(texts: list[str], vectors: Any) -> None:
+            flat = pa.array(vectors.ravel(), pa.float32())
+            table = pa.table({"text": texts, "vector": pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])})
+            if not writers:
+                writers.append(stack.enter_context(pq.ParquetWriter(partial, table.schema, compression="zstd")))
+            writers[0].write_table(table)
 
-        flat = pa.array(vectors.ravel(), pa.float32())
-        table = pa.table({"text": texts, "vector": pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])})
-        if self._writer is None:
-            self._writer = pq.ParquetWriter(self._partial, table.schema, compression="zstd")
-        self._writer.write_table(table)
-
-    def close(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
-            self._partial.rename(self._path)
+        yield write_table
 
 
 def embed(
@@ -74,25 +71,16 @@ def embed(
     if out is not None and out.suffix not in (".parquet", ".jsonl"):
         raise TurnloomError(f"{out} is neither .parquet nor .jsonl", "choose one of these endings")
     encoder = load_encoder(model, bf16=bf16)
+    encode: Any = {"text": encoder.encode, "context": encoder.encode_query, "reply": encoder.encode_document}[view]
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
     done = 0
-    with ExitStack() as stack:
-        count = stack.enter_context(counting("embedding"))
-        parquet = _Parquet(out) if out is not None and out.suffix == ".parquet" else None
-        lines = stack.enter_context(out.open("w", encoding="utf-8")) if out and parquet is None else sys.stdout
+    with counting("embedding") as count, _writing(out) as write:
         for batch in batches(messages_from(messages, format)):
-            vectors = _vectors(encoder, batch, view)
             texts = [message.turns[-1] for message in batch]
-            if parquet is not None:
-                parquet.write(texts, vectors)
-            else:
-                rows = zip(texts, vectors, strict=True)
-                write_lines(({"text": text, "vector": [round(float(x), 6) for x in row]} for text, row in rows), lines)
+            write(texts, encode([message.turns for message in batch] if view == "context" else texts))
             done += len(batch)
             count(len(batch))
-        if parquet is not None:
-            parquet.close()
-    if not done:
-        raise TurnloomError(f"{messages} holds no message", "give at least one")
+        if not done:
+            raise TurnloomError(f"{messages} holds no message", "give at least one")
     note(f"{done:,} messages by {encoder.name} ({encoder.fingerprint[:12]})" + (f" in {out}" if out else ""))

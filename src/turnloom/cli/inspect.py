@@ -26,7 +26,7 @@ def _table_of(logs: list[str], split: str, mapping: str | None, temporary: str) 
 
     if (table := table_among(logs)) is not None:
         return read_table(table)
-    conversion = convert_logs(find_inputs(logs, split, None, None, mapping, None), Path(temporary))
+    conversion = convert_logs(find_inputs(logs, split, mapping), Path(temporary))
     warn_if_most_rejected(conversion.manifest.counts, Path(temporary))
     return read_table(temporary)
 

@@ -12,7 +12,6 @@ from turnloom.cli.convert import convert_with_progress, find_inputs, table_among
 
 if TYPE_CHECKING:
     from turnloom.corpus import Manifest
-    from turnloom.corpus.prepare import PrepareOptions
 
 
 def _source(logs: list[str], out: Path, split: str, mapping: str | None) -> Path:
@@ -26,42 +25,11 @@ def _source(logs: list[str], out: Path, split: str, mapping: str | None) -> Path
     if (table := table_among(logs)) is not None:
         read_manifest(table)  # Says so if the table is not whole.
         return table
-    files = find_inputs(logs, split, None, None, mapping, None)
+    files = find_inputs(logs, split, mapping)
     states = [(file, Path(file.path).stat().st_mtime_ns if Path(file.path).exists() else 0) for file in files]
     refuse_other_files(out, "a table", beside=[WORK])  # Before minutes of reading.
     work = Workspace(out / WORK / "convert", hashlib.sha256(repr(states).encode()).hexdigest())
     return work.step("table", lambda folder: convert_with_progress(files, folder))
-
-
-def _options(
-    min_turns: int,
-    merge: bool,
-    near: bool,
-    threshold: float,
-    bands: int,
-    rows: int,
-    scrub: bool,
-    names: str | None,
-    hold_out: str,
-) -> PrepareOptions:
-    from pydantic import ValidationError
-
-    from turnloom.corpus.cleaning.duplicates import NearOptions
-    from turnloom.corpus.cleaning.hold_out import hold_out_names
-    from turnloom.corpus.prepare import PrepareOptions
-
-    held = hold_out_names(split_names(hold_out))
-    try:
-        return PrepareOptions(
-            min_turns=min_turns,
-            merge_speakers=merge,
-            near_duplicates=NearOptions(threshold=threshold, bands=bands, rows=rows) if near else None,
-            scrub=scrub,
-            names_model=names,
-            hold_out=tuple(held),
-        )
-    except ValidationError as error:
-        raise wrong_option(error, "turnloom prepare", whole="near-duplicates") from error
 
 
 def prepare(
@@ -95,11 +63,27 @@ def prepare(
 
     turnloom prepare chats.csv --names en_core_web_sm --out prepared/
     """
+    from pydantic import ValidationError
+
+    from turnloom.corpus.cleaning.duplicates import NearOptions
+    from turnloom.corpus.cleaning.hold_out import hold_out_names
     from turnloom.corpus.engine import use_runner
+    from turnloom.corpus.prepare import PrepareOptions
     from turnloom.corpus.prepare import prepare as run
     from turnloom.corpus.table import WORK, remove_workspace
 
-    options = _options(min_turns, merge, near, threshold, bands, rows, scrub, names, hold_out)
+    held = hold_out_names(split_names(hold_out))
+    try:
+        options = PrepareOptions(
+            min_turns=min_turns,
+            merge_speakers=merge,
+            near_duplicates=NearOptions(threshold=threshold, bands=bands, rows=rows) if near else None,
+            scrub=scrub,
+            names_model=names,
+            hold_out=tuple(held),
+        )
+    except ValidationError as error:
+        raise wrong_option(error, "turnloom prepare", whole="near-duplicates") from error
     use_runner(runner)
     source = _source(logs, out, split, mapping)
     with console.status("preparing …") as status:

@@ -60,7 +60,7 @@ def quickstart(
     if start is not None:
         find_model(start)
     lancedb()  # Says that it is missing now, not after minutes of training.
-    files = find_inputs([logs], "all", None, None, mapping, None)
+    files = find_inputs([logs], mapping=mapping)
     base = start or _default_start()
     _claim(out, files, base, recipe, minutes)
     _read(files, out)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from turnloom.cli.console import TABLES, console, new_table, say, share_progress, split_names, wrong_option
-from turnloom.cli.replies_search import BF16, INDEX, MODEL, encoder_of, evaluate, search
+from turnloom.cli.replies_search import BF16, INDEX, MODEL, evaluate, open_index, search
 
 if TYPE_CHECKING:
-    from turnloom.replies import IndexVersion, ReplyOptions
+    from turnloom.replies import IndexVersion
 
 app = typer.Typer(
     help="Past replies that fit a conversation: build an index, search it, measure it.", no_args_is_help=True
@@ -19,24 +19,6 @@ app = typer.Typer(
 
 app.command()(search)
 app.command()(evaluate)
-
-
-def _options(speakers: str, system: str, min_words: int, context_turns: int, contexts: bool) -> ReplyOptions:
-    from pydantic import ValidationError
-
-    from turnloom.replies import ReplyOptions
-
-    named: dict[str, Any] = {"system_speakers": tuple(split_names(system))} if system else {}
-    try:
-        return ReplyOptions(
-            speakers=speakers,
-            min_words=min_words,
-            context_turns=context_turns,
-            contexts=contexts,
-            **named,
-        )
-    except ValidationError as error:
-        raise wrong_option(error, "turnloom replies build") from error
 
 
 @app.command()
@@ -59,10 +41,18 @@ def build(
 
     turnloom replies build prepared/ --model my-model/ --out replies/
     """
-    from turnloom.replies import ReplyIndex
+    from pydantic import ValidationError
 
-    options = _options(speakers, system, min_words, context_turns, contexts)
-    encoder = encoder_of(model, bf16)
+    from turnloom.replies import ReplyIndex, ReplyOptions
+    from turnloom.runtime import load_encoder
+
+    named = {"system_speakers": tuple(split_names(system))} if system else {}
+    values = {"speakers": speakers, "min_words": min_words, "context_turns": context_turns, "contexts": contexts}
+    try:
+        options = ReplyOptions.model_validate({**values, **named})
+    except ValidationError as error:
+        raise wrong_option(error, "turnloom replies build") from error
+    encoder = load_encoder(model, bf16=bf16)
     with share_progress() as show:
         index = ReplyIndex.build(tables, out, encoder, options, on_progress=show)
     _summary(index.version)
@@ -82,9 +72,7 @@ def add(
 
     turnloom replies add todays-chats/ --index replies/ --model my-model/
     """
-    from turnloom.replies import ReplyIndex
-
-    opened = ReplyIndex(index, encoder_of(model, bf16))
+    opened = open_index(index, model, bf16)
     with share_progress() as show:
         version = opened.add(tables, on_progress=show)
     _summary(version)
@@ -122,8 +110,9 @@ def reembed(index: Path = INDEX, model: Path = MODEL, bf16: bool = BF16) -> None
     turnloom replies reembed replies/ --model better-model/
     """
     from turnloom.replies import ReplyIndex
+    from turnloom.runtime import load_encoder
 
-    encoder = encoder_of(model, bf16)
+    encoder = load_encoder(model, bf16=bf16)
     with share_progress() as show:
         version = ReplyIndex.reembed(index, encoder, on_progress=show).version
     _summary(version)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +16,7 @@ from turnloom.cli.console import console, count_progress, new_table, write_text
 from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
-    from turnloom.replies import ReplyScores, Suggestion
-    from turnloom.runtime import Encoder, Scorer
+    from turnloom.replies import ReplyIndex, Suggestion
 
 INDEX = typer.Argument(..., help="The index's folder.")
 MODEL = typer.Option(..., help="The encoder's folder.")
@@ -30,17 +31,14 @@ BF16 = typer.Option(
 )
 
 
-def encoder_of(model: Path, bf16: bool) -> Encoder:
-    """The encoder in a folder."""
+def open_index(index: Path, model: Path, bf16: bool, reranker: Path | None = None) -> ReplyIndex:
+    """An index with its models."""
+    from turnloom.replies import ReplyIndex
     from turnloom.runtime import load_encoder
-
-    return load_encoder(model, bf16=bf16)
-
-
-def _scorer(folder: Path | None) -> Scorer | None:
     from turnloom.runtime.scorer import load_scorer
 
-    return None if folder is None else load_scorer(folder)
+    scorer = None if reranker is None else load_scorer(reranker)
+    return ReplyIndex(index, load_encoder(model, bf16=bf16), scorer=scorer)
 
 
 def search(
@@ -66,12 +64,7 @@ def search(
 
     turnloom replies search replies/ --model my-model/ --reranker my-reranker/ < contexts.jsonl > replies.jsonl
     """
-    import json
-    from dataclasses import asdict
-
-    from turnloom.replies import ReplyIndex
-
-    opened = ReplyIndex(index, encoder_of(model, bf16), scorer=_scorer(reranker))
+    opened = open_index(index, model, bf16, reranker)
 
     def suggest(context: list[str]) -> list[Suggestion]:
         return opened.suggest(
@@ -94,8 +87,6 @@ def search(
 
 def _contexts(lines: Any) -> Iterator[tuple[dict[str, Any], list[str]]]:
     """Records and their contexts; one turn may stand as a plain text."""
-    import json
-
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -148,9 +139,9 @@ def evaluate(
 
     turnloom replies evaluate held-out-replies/ held-out/ --model my-model/ --reranker my-reranker/
     """
-    from turnloom.replies import ReplyIndex, evaluate_replies
+    from turnloom.replies import evaluate_replies
 
-    opened = ReplyIndex(index, encoder_of(model, bf16), scorer=_scorer(reranker))
+    opened = open_index(index, model, bf16, reranker)
     with count_progress() as progress:
         bar = progress.add_task("contexts", total=limit, note="")
 
@@ -170,13 +161,9 @@ def evaluate(
         )
     if out is not None:
         write_text(out, scores.model_dump_json(indent=2) + "\n")
-    _scores(scores)
-    console.print("Next: try another --mode or --rarity, or a --reranker")
-
-
-def _scores(scores: ReplyScores) -> None:
     console.print(f"{scores.contexts:,} contexts; the index holds the given reply for {scores.in_index:.1f} %")
     console.print(f"search      Top-1 {scores.top1:5.1f} %   Top-10 {scores.top10:5.1f} %")
     if scores.rerank_top1 is not None:
         console.print(f"re-ranked   Top-1 {scores.rerank_top1:5.1f} %   Top-10 {scores.rerank_top10:5.1f} %")
     console.print(f"{scores.milliseconds:.1f} ms a search (median), without encoding and re-ranking")
+    console.print("Next: try another --mode or --rarity, or a --reranker")

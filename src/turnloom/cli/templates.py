@@ -12,7 +12,6 @@ from turnloom.cli.console import command_line, console, new_table, say
 
 if TYPE_CHECKING:
     from turnloom.views.template_rows import TemplateRows
-    from turnloom.views.templates import Statistics
 
 app = typer.Typer(
     help="Templates of utterances and the values that fill them, for the recipe tadse.", no_args_is_help=True
@@ -77,7 +76,10 @@ def _show(table: Path, top_k: int, cap: int, samples: int) -> None:
     found = find_templates(read_table(table))
     _print_book(found, top_k)
     counted = found.statistics(k=top_k, cap=cap)
-    _print_statistics(counted)
+    console.print(
+        f"{counted.entities} slots with {counted.values:,} values; {counted.templates:,} templates of "
+        f"{counted.utterances:,} utterances become {counted.augmented:,} utterances, {counted.ratio:.1f} a template"
+    )
     for name, share in sorted(found.book.noisy().items(), key=lambda item: -item[1]):
         console.print(
             f"[yellow]noisy:[/] {share:.0%} of what fills {name!r} fills other slots too: its templates get values "
@@ -99,10 +101,3 @@ def _print_book(found: TemplateRows, top_k: int) -> None:
         values = book.counts[name]
         table.add_row(escape(name), f"{len(values):,}", f"{values.total():,}", escape(", ".join(book.top(name, top_k))))
     console.print(table)
-
-
-def _print_statistics(counted: Statistics) -> None:
-    console.print(
-        f"{counted.entities} slots with {counted.values:,} values; {counted.templates:,} templates of "
-        f"{counted.utterances:,} utterances become {counted.augmented:,} utterances, {counted.ratio:.1f} a template"
-    )

@@ -41,7 +41,7 @@ class LiveReplies:
         state.mkdir(parents=True, exist_ok=True)
         self._opening = threading.Lock()
         self._seen = self._stamp()
-        self._index = self._open()
+        self._index = ReplyIndex(options.folder, encoder, scorer=scorer)
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -51,9 +51,6 @@ class LiveReplies:
         except FileNotFoundError as error:
             folder = self._options.folder
             raise TurnloomError(f"{folder} holds no replies", "make them with: turnloom replies build") from error
-
-    def _open(self) -> ReplyIndex:
-        return ReplyIndex(self._options.folder, self._encoder, scorer=self._scorer)
 
     @property
     def index(self) -> ReplyIndex:
@@ -71,7 +68,7 @@ class LiveReplies:
 
     def _reopened(self) -> ReplyIndex:
         try:
-            return self._open()
+            return ReplyIndex(self._options.folder, self._encoder, scorer=self._scorer)
         except TurnloomError as error:  # Its vectors are another model's now: a reload brings both.
             _log.error("replies not reopened", extra={"problem": error.problem, "fix": error.fix})
             return self._index
