@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,3 +17,14 @@ settings.load_profile("turnloom")
 def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests to 127.0.0.1 must not leave through a proxy."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
+
+
+@pytest.fixture
+def bars_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Progress bars as in a program whose environment does not switch them off."""
+    from huggingface_hub.utils import disable_progress_bars
+    from transformers.utils import logging
+
+    monkeypatch.delenv("HF_HUB_DISABLE_PROGRESS_BARS")
+    monkeypatch.setattr(sys.modules[disable_progress_bars.__module__], "HF_HUB_DISABLE_PROGRESS_BARS", None)
+    monkeypatch.setattr(logging, "_tqdm_active", True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -161,15 +160,10 @@ def test_what_is_no_model_is_said(tmp_path: Path) -> None:
 
 
 def test_loading_prints_nothing_and_leaves_the_setting_alone(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    folder: Path, bars_on: None, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from huggingface_hub.utils import disable_progress_bars
     from transformers.utils import logging
 
-    # The tests' own environment switches bars off.
-    monkeypatch.delenv("HF_HUB_DISABLE_PROGRESS_BARS")
-    monkeypatch.setattr(sys.modules[disable_progress_bars.__module__], "HF_HUB_DISABLE_PROGRESS_BARS", None)
-    monkeypatch.setattr(logging, "_tqdm_active", True)
     load_encoder(folder)
     baseline("mean", folder)
     assert logging.is_progress_bar_enabled()

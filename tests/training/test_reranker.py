@@ -123,6 +123,14 @@ def test_of_frozen_words_the_marks_are_learned_all_the_same(longer_start: Path) 
     assert words.grad[ids[0, 1]].any()
 
 
+def test_making_a_base_model_prints_no_bars(
+    longer_start: Path, bars_on: None, capfd: pytest.CaptureFixture[str]
+) -> None:
+    wanted = recipe("ums", longer_start, **{"model.random": "{layers: 1, width: 16, heads: 2}"})
+    as_cross_encoder(load_base_model(wanted)[0], wanted)
+    assert "Loading weights" not in capfd.readouterr().err
+
+
 @pytest.fixture(scope="module")
 def tokenizer(longer_start: Path) -> Any:
     wanted = recipe("ums", longer_start)

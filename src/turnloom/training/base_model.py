@@ -40,7 +40,8 @@ def load_base_model(recipe: Recipe) -> tuple[Any, ContextReplyHeads | None]:
     if options.random:
         heads = None
         shape = options.random.model_dump()
-        model = small_transformer(model.tokenizer, **shape, length=max(128, options.max_length))
+        with no_progress_bars():
+            model = small_transformer(model.tokenizer, **shape, length=max(128, options.max_length))
     network: Any = model[0]
     network = network.auto_model
     if getattr(network, "pooler", None) is not None:
