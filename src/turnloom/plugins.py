@@ -36,15 +36,7 @@ GROUPS = {
 
 @dataclass(frozen=True)
 class Plugin:
-    """One thing that another package adds.
-
-    Attributes:
-        group: One of `GROUPS`.
-        name: What recipes and options call it.
-        package: The package that adds it.
-        version: The package's version.
-        entry: Where it is.
-    """
+    """One thing that a package adds to one of `GROUPS`, by the name that recipes and options call it."""
 
     group: str
     name: str
@@ -73,12 +65,12 @@ class Plugin:
 
 @cache
 def _plugins(group: str, _path: tuple[str, ...]) -> tuple[Plugin, ...]:
-    """All of a group; looked for again when the places to import from are others."""
-    found = []
+    """All of a group; looked for again when `sys.path` has changed."""
+    plugins = []
     for entry in entry_points(group=group):
-        package = entry.dist.name if entry.dist else entry.module
-        found.append(Plugin(group, entry.name, package, entry.dist.version if entry.dist else "", entry))
-    return tuple(sorted(found, key=lambda plugin: (plugin.name, plugin.package)))
+        package, version = (entry.dist.name, entry.dist.version) if entry.dist else (entry.module, "")
+        plugins.append(Plugin(group, entry.name, package, version, entry))
+    return tuple(sorted(plugins, key=lambda plugin: (plugin.name, plugin.package)))
 
 
 def plugin_names(group: str) -> list[str]:
@@ -87,34 +79,26 @@ def plugin_names(group: str) -> list[str]:
 
 
 def find_plugin(group: str, name: str, own: Collection[str]) -> Plugin | None:
-    """What another package adds under a name; None if none does.
-
-    Args:
-        group: One of `GROUPS`.
-        name: What is asked for.
-        own: The names that Turnloom itself has.
+    """What another package adds to a group under a name; None if none does. `own` are Turnloom's own names.
 
     Raises:
         TurnloomError: If two packages, or a package and Turnloom, use the same name.
     """
-    found = [plugin for plugin in _plugins(group, tuple(sys.path)) if plugin.name == name]
-    owners = [*(["Turnloom"] if name in own and found else []), *[plugin.package for plugin in found]]
+    plugins = [plugin for plugin in _plugins(group, tuple(sys.path)) if plugin.name == name]
+    owners = [*(["Turnloom"] if name in own and plugins else []), *[plugin.package for plugin in plugins]]
     if len(owners) > 1:
         raise TurnloomError(
             f"{' and '.join(owners)} both have the {GROUPS[group]} {name!r}",
             f"rename it in {owners[-1]}, or remove that package: pip uninstall {owners[-1]}",
         )
-    return found[0] if found else None
+    return plugins[0] if plugins else None
 
 
 class KindOfOption:
     """In a field's annotation: takes Turnloom's own options, told apart by `kind`, and those of other packages.
 
-    Args:
-        group: One of `GROUPS`.
-        own: The class of Turnloom's own options of a kind; None if it has none.
-        own_kinds: All kinds that it has.
-        model_of: The options of a plug-in.
+    `own` gives the class of Turnloom's own options of a kind, or None; `own_kinds` all kinds that it has; `model_of`
+    the options of a plug-in.
     """
 
     def __init__(

@@ -66,7 +66,9 @@ def quickstart(
     _read(files, out)
     _prepare(out)
     _train(out, base, recipe, minutes)
-    model = _measure(out, base)
+    why = "On the dialogues kept apart: how often is the true reply the first of 100? By chance, 1 % of the time."
+    _announce(4, "Measuring before and after", why)
+    model = choose_model(out, base)
     _index(out, model)
     _intents(out, model)
     _service(out, model)
@@ -112,19 +114,16 @@ def _claim(out: Path, files: list[LogFile], base: Path, recipe: str, minutes: fl
 def _read(files: list[LogFile], out: Path) -> None:
     from turnloom.corpus.table import MANIFEST, read_manifest
 
-    _announce(
-        1,
-        "Reading your conversations",
-        "Every format becomes one table of dialogues; what cannot be read is set aside.",
-    )
+    why = "Every format becomes one table of dialogues; what cannot be read is set aside."
+    _announce(1, "Reading your conversations", why)
     if not (out / "corpus" / MANIFEST).exists():
         convert_with_progress(files, out / "corpus")
     else:
         warn_if_most_rejected(read_manifest(out / "corpus").counts, out / "corpus")
-    found = read_manifest(out / "corpus")
-    rejected = found.counts["rejected"]
+    manifest = read_manifest(out / "corpus")
+    rejected = manifest.counts["rejected"]
     aside = f"; {rejected:,} records set aside, see {out}/corpus/rejected.jsonl" if rejected else ""
-    say(f"{found.dialogues:,} dialogues with {found.turns:,} turns{aside}")
+    say(f"{manifest.dialogues:,} dialogues with {manifest.turns:,} turns{aside}")
 
 
 def _prepare(out: Path) -> None:
@@ -154,11 +153,8 @@ def _train(out: Path, base: Path, recipe: str, minutes: float) -> None:
     from turnloom.training import load_recipe, train
     from turnloom.training.folder import WORK
 
-    _announce(
-        3,
-        f"Training for {minutes:g} minute{'' if minutes == 1 else 's'}",
-        "The model learns from what was said next; no labels are needed.",
-    )
+    why = "The model learns from what was said next; no labels are needed."
+    _announce(3, f"Training for {minutes:g} minute{'' if minutes == 1 else 's'}", why)
     model = out / "model"
     if not (model / WORK / "result.json").exists():
         pairs = count_pairs(read_table(out / "train"))
@@ -172,13 +168,6 @@ def _train(out: Path, base: Path, recipe: str, minutes: float) -> None:
             train(wanted, [out / "train"], model, minutes=minutes, resume=resume, on_progress=show)
     seen = json.loads((model / WORK / "result.json").read_text(encoding="utf-8"))
     say(f"{seen['steps']:,} steps over {seen['pairs']:,} pairs: {model}")
-
-
-def _measure(out: Path, base: Path) -> Path:
-    """The model to go on with."""
-    why = "On the dialogues kept apart: how often is the true reply the first of 100? By chance, 1 % of the time."
-    _announce(4, "Measuring before and after", why)
-    return choose_model(out, base)
 
 
 def _index(out: Path, model: Path) -> None:

@@ -36,9 +36,9 @@ def ray_application(config: Path | str, *, replicas: int = 1, cpus: float = 1.0)
         from turnloom.service.app import create_app
         from turnloom.service.monitoring import set_up_logs
 
-        found = load_config(path)
-        set_up_logs(found.logs.level)
-        return create_app(found)
+        loaded = load_config(path)
+        set_up_logs(loaded.logs.level)
+        return create_app(loaded)
 
     @serve.deployment(
         name="turnloom",
