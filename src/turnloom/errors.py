@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["TurnloomError"]
-
 
 class TurnloomError(Exception):
     """Something the user can fix: a wrong path, a wrong option, a missing extra.

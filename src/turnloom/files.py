@@ -16,8 +16,6 @@ from pathlib import Path, PurePosixPath
 
 from turnloom.errors import TurnloomError
 
-__all__ = ["LISTING", "PARTIAL", "WholeFolder", "listed_files", "refuse_other_files", "replacing", "write_whole"]
-
 LISTING = ".files.json"
 PARTIAL = ".partial"
 _NAMED = 3

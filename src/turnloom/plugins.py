@@ -22,8 +22,6 @@ from pydantic_core.core_schema import (
 
 from turnloom.errors import TurnloomError
 
-__all__ = ["GROUPS", "KindOfOption", "Plugin", "find_plugin", "plugin_names"]
-
 GROUPS = {
     "turnloom.objectives": "objective",
     "turnloom.views": "view",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from turnloom.corpus.labelled import LabelledMessage, read_messages
+from turnloom.corpus.labelled import OUT_OF_SCOPE, LabelledMessage, read_messages
 from turnloom.intents.answers import Answer, Candidate, Neighbour, Suggestion
 from turnloom.intents.classifier import IntentClassifier
 from turnloom.intents.discover import Cluster
 from turnloom.intents.evaluation import evaluate
-from turnloom.intents.examples import OUT_OF_SCOPE, Message
+from turnloom.intents.examples import Message
 from turnloom.intents.scope import Rate, Scope
 
 __all__ = [

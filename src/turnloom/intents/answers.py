@@ -14,8 +14,6 @@ from turnloom.intents.fitted import Fitted
 from turnloom.intents.scope import familiarity
 from turnloom.runtime.protocols import Vectors
 
-__all__ = ["Answer", "Candidate", "Neighbour", "Suggestion", "answer_vectors", "suggest"]
-
 Decision = Literal["accept", "ask", "out_of_scope"]
 AT_A_TIME = 512
 """Messages scored at once: bounds the memory for similarities to every example."""

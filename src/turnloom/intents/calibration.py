@@ -8,17 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "Calibration",
-    "best_threshold",
-    "expected_calibration_error",
-    "fit_calibration",
-    "micro_f1",
-    "probabilities",
-    "usual_slope",
-    "weighted_quantile",
-]
-
 Floats = npt.NDArray[np.floating]
 Bools = npt.NDArray[np.bool_]
 USUAL_SLOPE = 2.0

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from turnloom.corpus.labelled import OUT_OF_SCOPE
 from turnloom.errors import TurnloomError
 from turnloom.intents.answers import AT_A_TIME, Answer, Suggestion, answer_vectors, suggest
 from turnloom.intents.calibration import micro_f1
 from turnloom.intents.discover import Cluster, discover_clusters
 from turnloom.intents.examples import (
-    OUT_OF_SCOPE,
     Examples,
     Labels,
     Message,
@@ -31,8 +31,6 @@ from turnloom.intents.saving import Saved, read_fitted, write_fitted
 from turnloom.intents.scope import Scope
 from turnloom.runtime.encoder import load_encoder
 from turnloom.runtime.protocols import Encoder
-
-__all__ = ["IntentClassifier"]
 
 
 class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]

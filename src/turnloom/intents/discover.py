@@ -16,8 +16,6 @@ from turnloom.intents.naming import name_groups
 from turnloom.intents.scope import familiarity
 from turnloom.runtime.protocols import Vectors, unit_rows
 
-__all__ = ["Cluster", "Draft", "discover_clusters", "draft_intents", "group_messages", "known_cut", "smallest_group"]
-
 Places = npt.NDArray[np.int64]
 MOST_TOGETHER, MOST_KNOWN = 5_000, 1_500
 """Messages that are grouped pairwise: time and memory grow with the square. Others join the nearest group."""

@@ -14,8 +14,6 @@ from turnloom.intents.classifier import IntentClassifier
 from turnloom.intents.examples import Labels, Message, label_sets
 from turnloom.intents.scope import Rate
 
-__all__ = ["evaluate"]
-
 MOST_CONFUSED = 10
 
 

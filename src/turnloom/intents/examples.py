@@ -9,22 +9,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from turnloom.corpus.labelled import OUT_OF_SCOPE, is_out_of_scope
+from turnloom.corpus.labelled import is_out_of_scope
 from turnloom.errors import TurnloomError
 from turnloom.runtime.protocols import Encoder, Vectors, unit_rows
-
-__all__ = [
-    "OUT_OF_SCOPE",
-    "Examples",
-    "Labels",
-    "Message",
-    "Turns",
-    "UnknownIntentError",
-    "drawn",
-    "embed",
-    "label_sets",
-    "turns_of",
-]
 
 Message = str | Sequence[str]
 """A message alone, or the turns of a conversation with the message last."""

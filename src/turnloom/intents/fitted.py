@@ -17,8 +17,6 @@ from turnloom.intents.scope import Scope, Source, familiarity, fit_scope, left_o
 from turnloom.intents.scores import nearest_scores, prototype_scores, scores_as_if_new
 from turnloom.runtime.protocols import Vectors
 
-__all__ = ["Fitted", "Method", "Options", "Unlabelled", "fit", "with_examples"]
-
 Method = Literal["auto", "prototypes", "knn", "logistic"]
 Floats = npt.NDArray[np.float64]
 

@@ -19,8 +19,6 @@ from turnloom.intents.examples import Examples, drawn
 from turnloom.intents.scores import class_scores, prototype_scores, scores_as_if_new
 from turnloom.runtime.protocols import Vectors
 
-__all__ = ["CALIBRATED_ON", "METHODS", "Choice", "Head", "HeldOut", "choose", "fit_head"]
-
 Matrix = npt.NDArray[np.float32]
 Places = npt.NDArray[np.int64]
 METHODS = ("prototypes", "knn", "logistic")

@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["name_groups"]
-
 Phrase = tuple[str, ...]
 LONGEST = 3
 LENGTH_POWER = 0.8

@@ -19,8 +19,6 @@ from turnloom.intents.methods import Choice, Head
 from turnloom.intents.scope import Scope
 from turnloom.runtime.protocols import Encoder, is_made_for
 
-__all__ = ["FORMAT", "Saved", "read_fitted", "write_fitted"]
-
 FORMAT = 1
 JSON, NUMBERS = "intents.json", "intents.safetensors"
 

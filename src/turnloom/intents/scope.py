@@ -17,8 +17,6 @@ from turnloom.intents.examples import Examples
 from turnloom.intents.scores import nearest_scores, own_similarities, prototype_scores, scores_as_if_new
 from turnloom.runtime.protocols import Vectors
 
-__all__ = ["Rate", "Scope", "familiarity", "fit_scope", "left_out_familiarity"]
-
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
 Source = Literal["held-out messages", "left-out examples", "single examples"]

@@ -15,16 +15,6 @@ import numpy.typing as npt
 from turnloom.intents.examples import Examples
 from turnloom.runtime.protocols import Vectors
 
-__all__ = [
-    "class_scores",
-    "left_out_scores",
-    "left_out_similarities",
-    "nearest_scores",
-    "own_similarities",
-    "prototype_scores",
-    "scores_as_if_new",
-]
-
 Floats = npt.NDArray[np.float32]
 Places = npt.NDArray[np.int64]
 NOTHING = np.float32(-2.0)

@@ -12,8 +12,6 @@ from markupsafe import Markup
 if TYPE_CHECKING:
     from turnloom.pages.plots import Cloud
 
-__all__ = ["figure", "legend", "page", "paragraph", "rows_table", "wide_table"]
-
 
 @cache
 def _templates() -> Environment:

@@ -17,8 +17,6 @@ from markupsafe import Markup
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Cloud", "bars", "cloud_map", "curve", "heat_map", "intervals_plot", "labelled_points"]
-
 PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9")
 """Okabe and Ito's colours, told apart by people of every colour vision; a second round gets another shape."""
 # Colours that nothing else has: they become the page's variables, which differ by light, dark and print.

@@ -20,18 +20,6 @@ from turnloom.replies.manifest import MANIFEST, AnnPlan, IndexManifest, IndexVer
 from turnloom.replies.store import Store, answered
 from turnloom.runtime.protocols import Encoder, Vectors, is_made_for, unit_rows
 
-__all__ = [
-    "CANDIDATES",
-    "choose_plan",
-    "create_vector_index",
-    "exact_neighbours",
-    "finished_version",
-    "nearest",
-    "outgrown",
-    "prune_versions",
-    "tune",
-]
-
 PROBES = 256
 """On so many contexts recall is measured."""
 EXACT_BELOW = 6_000

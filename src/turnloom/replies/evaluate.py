@@ -18,8 +18,6 @@ from turnloom.replies.occurrences import occurrence_rows, tables_of
 from turnloom.replies.search import RARITY, Mode, SearchOptions
 from turnloom.replies.suggestion import RERANK_WEIGHT, RERANKED, Suggestion, in_final_order
 
-__all__ = ["ReplyScores", "evaluate_replies", "sample_contexts"]
-
 DEPTH = 10
 
 

@@ -19,8 +19,6 @@ from turnloom.replies.suggestion import RERANK_WEIGHT, RERANKED, Conversation, S
 from turnloom.replies.writer import IndexWriter, Progress, model_mismatch
 from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors, is_made_for, unit_rows
 
-__all__ = ["ReplyIndex"]
-
 SHARD_SIZE = 20_000
 """Turns that are read between two commits: what a killed run loses at most."""
 REMEMBERED = 50

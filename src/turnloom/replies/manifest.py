@@ -21,17 +21,6 @@ from turnloom.errors import TurnloomError
 from turnloom.files import write_whole
 from turnloom.replies.occurrences import ReplyOptions, key_check
 
-__all__ = [
-    "AnnPlan",
-    "IndexManifest",
-    "IndexVersion",
-    "PendingWrite",
-    "TableVersion",
-    "read_index_manifest",
-    "read_pending",
-    "sole_writer",
-]
-
 INDEX_VERSION = 1
 MANIFEST, JOURNAL, LOCK = "index.json", "journal.json", "writer.lock"
 

@@ -26,21 +26,6 @@ from turnloom.corpus.turn_arrays import dialogue_hashes, mix
 from turnloom.views.context_response import SYSTEM_SPEAKERS, ContextResponse
 from turnloom.views.dialogue_view import DIALOGUES_AT_A_TIME, Dialogues, Indices, turn_runs
 
-__all__ = [
-    "CONVERSATION",
-    "KeyRanges",
-    "Keys",
-    "ReplyOptions",
-    "group_occurrences",
-    "inverse_response_frequency",
-    "key_check",
-    "occurrence_rows",
-    "read_range",
-    "reply_keys",
-    "stage_occurrences",
-    "tables_of",
-]
-
 Keys = npt.NDArray[np.int64]
 MOST_CONVERSATIONS = 5
 """A reply names so many of the conversations it comes from; a polite one may come from all of them."""

@@ -25,18 +25,6 @@ from turnloom.replies.store import Store, answered
 from turnloom.replies.suggestion import RERANK_WEIGHT, RERANKED
 from turnloom.runtime.protocols import Vectors
 
-__all__ = [
-    "FUSION_CONSTANT",
-    "MOST_WORDS",
-    "Hit",
-    "Mode",
-    "SearchOptions",
-    "Searcher",
-    "count_words",
-    "fuse",
-    "rarest_words",
-]
-
 FUSION_CONSTANT = 60
 """Of reciprocal rank fusion, as in the paper (Cormack et al. 2009)."""
 COUNTED = 20_000

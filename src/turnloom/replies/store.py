@@ -16,8 +16,6 @@ from turnloom.replies.occurrences import CONVERSATION, OCCURRENCE_TYPES
 from turnloom.runtime.onnx_backend import usable_cores
 from turnloom.runtime.protocols import Vectors
 
-__all__ = ["Store", "answered", "lancedb", "occurrence_schema", "quoted", "reply_schema", "vector_array"]
-
 KEYS_AT_A_TIME = 5_000
 """In one SQL condition."""
 FILE_FORMAT = "2.1"

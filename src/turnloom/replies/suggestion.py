@@ -11,8 +11,6 @@ import numpy.typing as npt
 from turnloom.errors import TurnloomError
 from turnloom.runtime.protocols import Context, Scorer
 
-__all__ = ["RERANKED", "RERANK_WEIGHT", "Conversation", "Suggestion", "blend", "in_final_order"]
-
 RERANKED = 50
 RERANK_WEIGHT = 0.7
 """What found most on validation splits (`studies/reranker`)."""

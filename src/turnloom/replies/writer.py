@@ -25,8 +25,6 @@ from turnloom.replies.occurrences import KeyRanges, group_occurrences, read_rang
 from turnloom.replies.store import Store, occurrence_schema, reply_schema, vector_array
 from turnloom.runtime.protocols import Encoder, Vectors, is_made_for, unit_rows
 
-__all__ = ["IndexWriter", "Progress", "model_mismatch"]
-
 Progress = Callable[[str, float, str], None]
 """Called with a step, the part of it that is done and a note."""
 

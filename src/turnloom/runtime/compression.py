@@ -9,8 +9,6 @@ from turnloom.errors import TurnloomError
 from turnloom.runtime.encoder import model_routes
 from turnloom.runtime.protocols import Vectors, unit_rows
 
-__all__ = ["SemanticCompression", "choose_weight", "mixed"]
-
 WEIGHTS = tuple(step / 10 for step in range(11))
 
 

@@ -9,8 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from turnloom.errors import TurnloomError
 
-__all__ = ["FILE", "ContextFormat", "read_context_format"]
-
 FILE = "turnloom.json"
 
 

@@ -30,15 +30,6 @@ if TYPE_CHECKING:
     import torch
     from sentence_transformers import SentenceTransformer
 
-__all__ = [
-    "LoadedModel",
-    "ObjectEncoder",
-    "SentenceTransformerEncoder",
-    "folder_traits",
-    "load_encoder",
-    "model_routes",
-]
-
 EMBED_AT_A_TIME = 16
 
 

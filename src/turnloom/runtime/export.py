@@ -26,8 +26,6 @@ from turnloom.runtime.scorer import CrossEncoderScorer, is_cross_encoder, load_s
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-__all__ = ["agreement", "export_model"]
-
 QUERY, DOCUMENT = ("query",), ("document", "passage", "corpus")
 """The names of prompts that sentence-transformers takes for each side, the first that a model has."""
 

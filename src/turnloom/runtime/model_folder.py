@@ -15,18 +15,6 @@ from turnloom.errors import TurnloomError
 from turnloom.files import LISTING
 from turnloom.plugins import find_plugin
 
-__all__ = [
-    "NOT_THE_MODEL",
-    "damage_named",
-    "declared_languages",
-    "find_model",
-    "folder_fingerprint",
-    "model_folder",
-    "no_model",
-    "no_progress_bars",
-    "weights_fingerprint",
-]
-
 GROUP = "turnloom.models"
 NOT_THE_MODEL = ("training", "ray", "report.json", "measured", LISTING)
 """How it was made, what was measured, and which files it has: that does not change what it is."""

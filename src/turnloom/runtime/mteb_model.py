@@ -15,8 +15,6 @@ import numpy as np
 from turnloom.runtime.model_folder import weights_fingerprint
 from turnloom.runtime.protocols import Context, Vectors
 
-__all__ = ["MtebEncoder", "is_mteb_model"]
-
 TWO_LETTERS = {"eng": "en", "zho": "zh", "cmn": "zh", "deu": "de", "fra": "fr", "spa": "es"}
 """MTEB names languages by three letters, model cards and the catalog by two."""
 

@@ -19,18 +19,6 @@ from turnloom.runtime.precision import has_vnni
 from turnloom.runtime.protocols import Context, Vectors
 from turnloom.runtime.trusted import check_folder, check_graph
 
-__all__ = [
-    "GRAPH",
-    "SPEC",
-    "ExportSpec",
-    "OnnxEncoder",
-    "OnnxScorer",
-    "batches_of",
-    "exported_kind",
-    "read_spec",
-    "usable_cores",
-]
-
 GRAPH, SPEC = "model.onnx", "export.json"
 BATCH_TOKENS = 384
 """So many at a time, of texts of like length: what is computed in between then stays in a core's own cache.

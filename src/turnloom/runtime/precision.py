@@ -6,8 +6,6 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["computes_bf16_fast", "has_vnni"]
-
 PROCESSOR = Path("/proc/cpuinfo")
 
 # Others emulate it: with AVX-512 but without these, a step of training takes about three times as long as in fp32.

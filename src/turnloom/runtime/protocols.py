@@ -11,18 +11,6 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import torch
 
-__all__ = [
-    "Context",
-    "Encoder",
-    "Model",
-    "Scorer",
-    "TrainableEncoder",
-    "Vectors",
-    "is_made_for",
-    "source_of",
-    "unit_rows",
-]
-
 Vectors = npt.NDArray[np.float32]
 Context = Sequence[str]
 """The turns of a conversation so far, the oldest first."""

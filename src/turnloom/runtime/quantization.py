@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-__all__ = ["calibration_batches", "calibration_texts", "quantize", "smooth"]
-
 SHARE = 0.7
 """How much of the difficulty goes from activations to a matrix (the paper's alpha).
 

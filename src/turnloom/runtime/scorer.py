@@ -21,8 +21,6 @@ from turnloom.runtime.trusted import check_folder
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
 
-__all__ = ["BM25", "CrossEncoderScorer", "is_cross_encoder", "load_scorer"]
-
 K1, B = 1.5, 0.75
 
 

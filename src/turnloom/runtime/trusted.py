@@ -15,8 +15,6 @@ from typing import Any
 from turnloom.errors import TurnloomError
 from turnloom.runtime.model_folder import damage_named
 
-__all__ = ["check_folder", "check_graph"]
-
 CLASSES = frozenset(
     [
         "Asym",

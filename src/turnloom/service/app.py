@@ -26,8 +26,6 @@ from turnloom.service.monitoring import Metrics
 from turnloom.service.resources import Loaders, Service
 from turnloom.service.routes import embeddings, intents, operation, replies, rerank
 
-__all__ = ["create_app"]
-
 LOOK_FOR_RELOAD = 1.0
 DESCRIPTION = "Dialogue embeddings, intents with an honest out-of-scope, reply suggestion and re-ranking."
 _NAME = re.compile(r"(?!str$|list$)[A-Za-z0-9_]{1,64}")

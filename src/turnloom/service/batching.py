@@ -18,8 +18,6 @@ from typing import Any, Protocol
 from turnloom.service.config import Batching
 from turnloom.service.errors import RefusedError
 
-__all__ = ["BatchObserver", "Batcher", "OverloadedError", "Run"]
-
 Run = Callable[[str, list[Any]], Sequence[Any]]
 """The name of some work and its items, to one result per item."""
 

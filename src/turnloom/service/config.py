@@ -11,20 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from turnloom.errors import TurnloomError
 
-__all__ = [
-    "Batching",
-    "IntentOptions",
-    "KeyEntry",
-    "KeyScope",
-    "Limits",
-    "Logs",
-    "ReplyServing",
-    "ServedModel",
-    "ServiceConfig",
-    "config_text",
-    "load_config",
-]
-
 KeyScope = Literal["embeddings", "rerank", "intents", "intents:write", "replies", "replies:write", "metrics", "admin"]
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pydantic import BaseModel
 from starlette.responses import Response
 
-__all__ = ["ErrorShape", "RefusedError", "error_response"]
-
 TYPES = {
     401: "authentication_error",
     403: "permission_error",

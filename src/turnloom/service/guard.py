@@ -23,8 +23,6 @@ from turnloom.service.errors import RefusedError, error_response
 from turnloom.service.keys import Buckets, find_key
 from turnloom.service.monitoring import Metrics, trace_of
 
-__all__ = ["PUBLIC", "Guard", "too_deep"]
-
 PUBLIC = ("/", "/health/live", "/health/ready", "/openapi.json")
 """What needs no key; beside the page's own files."""
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")

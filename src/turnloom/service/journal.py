@@ -12,8 +12,6 @@ from typing import Any
 
 from turnloom.errors import TurnloomError
 
-__all__ = ["Journal", "locked"]
-
 
 @contextmanager
 def locked(path: Path, *, wait: bool = True) -> Iterator[bool]:

@@ -15,8 +15,6 @@ from pathlib import Path
 
 from turnloom.service.config import KeyEntry
 
-__all__ = ["Buckets", "find_key", "hashed", "new_key"]
-
 PREFIX = "tw-"
 _BUCKET = struct.Struct("dd")
 LONGEST_KEY = 512

@@ -14,8 +14,6 @@ from turnloom.intents.examples import UnknownIntentError
 from turnloom.runtime.protocols import Encoder
 from turnloom.service.journal import Journal
 
-__all__ = ["LiveIntents"]
-
 Turns = Sequence[str]
 
 

@@ -20,8 +20,6 @@ from turnloom.service.journal import Journal, locked
 from turnloom.service.models import PatientEncoder, QueuedEncoder
 from turnloom.service.monitoring import trace_of
 
-__all__ = ["LiveReplies"]
-
 _log = logging.getLogger("turnloom.service")
 MOST_VERSIONS, KEPT_VERSIONS = 40, 20
 """Each round of additions makes a version of the index; of many, the oldest go."""

@@ -18,8 +18,6 @@ from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors, source
 from turnloom.service.batching import Batcher, BatchObserver, OverloadedError
 from turnloom.service.config import Batching, ServedModel
 
-__all__ = ["PatientEncoder", "QueuedEncoder", "QueuedScorer", "open_encoder", "open_scorer"]
-
 CHARACTERS_PER_TOKEN = 4
 PIECE, PATIENCE = 16, 0.05
 """Texts at a time of work in the background, and the seconds that it waits when the queue is full."""

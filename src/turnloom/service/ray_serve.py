@@ -8,8 +8,6 @@ from typing import Any
 from turnloom.errors import TurnloomError
 from turnloom.service.config import load_config
 
-__all__ = ["ray_application"]
-
 
 def ray_application(config: Path | str, *, replicas: int = 1, cpus: float = 1.0) -> Any:
     """The application for `ray.serve.run`.

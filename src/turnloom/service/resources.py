@@ -17,8 +17,6 @@ from turnloom.service.live_intents import LiveIntents
 from turnloom.service.live_replies import LiveReplies
 from turnloom.service.models import QueuedEncoder, QueuedScorer, open_encoder, open_scorer
 
-__all__ = ["Loaders", "Resources", "Service", "load_resources"]
-
 _log = logging.getLogger("turnloom.service")
 
 

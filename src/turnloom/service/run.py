@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import uvicorn
     from fastapi import FastAPI
 
-__all__ = ["app_from_environment", "check", "check_folders", "serve"]
-
 CONFIG = "TURNLOOM_SERVICE_CONFIG"
 METRICS = "PROMETHEUS_MULTIPROC_DIR"
 SPREADS = sys.platform == "linux"

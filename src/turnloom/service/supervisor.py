@@ -20,8 +20,6 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import FrameType
 
-__all__ = ["FAILED_TO_START", "PRELOADED", "Supervisor"]
-
 PRELOADED = (
     "turnloom.service.app",
     "sklearn.linear_model",

@@ -23,8 +23,6 @@ from turnloom.service.routes.shared import (
     turns_of,
 )
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["embeddings"], responses=ERRORS)
 
 

@@ -27,8 +27,6 @@ from turnloom.service.routes.shared import (
     turns_of,
 )
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["intents"], responses=ERRORS)
 
 

@@ -11,8 +11,6 @@ from turnloom import __version__
 from turnloom.service.errors import RefusedError
 from turnloom.service.routes.shared import ERRORS, Using, json_answer, needs, service_of
 
-__all__ = ["page_router", "router"]
-
 router = APIRouter(tags=["operation"], responses=ERRORS)
 
 

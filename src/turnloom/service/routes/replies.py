@@ -27,8 +27,6 @@ from turnloom.service.routes.shared import (
     needs,
 )
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["replies"], responses=ERRORS)
 
 

@@ -25,8 +25,6 @@ from turnloom.service.routes.shared import (
     turns_of,
 )
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["rerank"], responses=ERRORS)
 
 

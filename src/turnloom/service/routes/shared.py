@@ -11,25 +11,9 @@ from fastapi import Depends, Request, Response
 from fastapi.security import HTTPBearer
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from turnloom.service.config import Limits, KeyScope
+from turnloom.service.config import KeyScope, Limits
 from turnloom.service.errors import ErrorShape, RefusedError
 from turnloom.service.resources import Resources, Service
-
-__all__ = [
-    "ERRORS",
-    "Asked",
-    "Name",
-    "Text",
-    "Turns",
-    "Using",
-    "check_texts",
-    "example",
-    "in_thread",
-    "json_answer",
-    "needs",
-    "service_of",
-    "turns_of",
-]
 
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorShape} for status in (400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 503, 504)
