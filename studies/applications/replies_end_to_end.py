@@ -22,7 +22,7 @@ from turnloom.corpus.table import MANIFEST
 from turnloom.replies import ReplyIndex, ReplyOptions, ReplyScores, evaluate_replies
 from turnloom.replies.evaluate import sample_contexts
 from turnloom.runtime import Encoder, Scorer, load_encoder
-from turnloom.runtime.precision import computes_bf16_fast
+from turnloom.runtime.encoder import computes_bf16_fast
 from turnloom.runtime.scorer import load_scorer
 
 SETS = ("sgd", "multiwoz21")

@@ -24,7 +24,7 @@ from turnloom.benchmarks.tasks.response_selection import ResponseSelection
 from turnloom.benchmarks.tasks.similarity import SentenceSimilarity
 from turnloom.benchmarks.validation import DIALOGUES, sampled_replies
 from turnloom.runtime import load_encoder
-from turnloom.runtime.precision import computes_bf16_fast
+from turnloom.runtime.encoder import computes_bf16_fast
 
 VALIDATION = {"clinc150": "val", "hwu64": "valid", "snips": "valid", "banking77": None}
 CARVED, MESSAGES, DRAWS = 2_000, 1_500, 20

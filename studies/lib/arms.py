@@ -10,7 +10,7 @@ from pathlib import Path
 
 from studies.lib.pace import known_paces
 from studies.lib.results import Results
-from turnloom.runtime.precision import computes_bf16_fast
+from turnloom.runtime.encoder import computes_bf16_fast
 
 __all__ = ["START", "Arm", "Study"]
 

@@ -26,8 +26,7 @@ from turnloom.benchmarks.cache import Floats
 from turnloom.benchmarks.metrics import cosine_similarity, expected_top_k
 from turnloom.benchmarks.tasks.reranking import dialogue_turns
 from turnloom.replies.suggestion import blend
-from turnloom.runtime.encoder import load_encoder
-from turnloom.runtime.precision import computes_bf16_fast
+from turnloom.runtime.encoder import computes_bf16_fast, load_encoder
 from turnloom.runtime.protocols import Encoder, Scorer
 from turnloom.runtime.scorer import BM25, load_scorer
 

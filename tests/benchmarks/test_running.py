@@ -13,10 +13,10 @@ from tests.benchmarks.known_answers import Oracle, write_sets
 from turnloom.benchmarks import CachedEncoder, read_results, run_tasks, suite_tasks, tasks_named
 from turnloom.benchmarks.data import labelled
 from turnloom.benchmarks.task import Draws, Task
-from turnloom.benchmarks.tasks.geometry import Geometry
 from turnloom.benchmarks.tasks.intent_prototypes import IntentPrototypes
 from turnloom.benchmarks.tasks.out_of_scope import OutOfScope
 from turnloom.benchmarks.tasks.response_selection import Selection, blocks, selection_scores
+from turnloom.benchmarks.tasks.similarity import Geometry
 from turnloom.corpus.cleaning.hold_out import SUITES as HELD_OUT
 from turnloom.errors import TurnloomError
 from turnloom.runtime.encoder import ObjectEncoder

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from turnloom.runtime import precision
-from turnloom.runtime.precision import computes_bf16_fast, has_vnni
+from turnloom.runtime import onnx_backend
+from turnloom.runtime.encoder import computes_bf16_fast
+from turnloom.runtime.onnx_backend import has_vnni
 from turnloom.training import load_recipe
 
 
@@ -60,7 +61,7 @@ def test_a_torch_that_cannot_tell_computes_in_fp32(monkeypatch: pytest.MonkeyPat
 def test_vnni_is_read_from_the_processors_flags(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: str | None, expected: bool
 ) -> None:
-    monkeypatch.setattr(precision, "PROCESSOR", tmp_path / "cpuinfo")
+    monkeypatch.setattr(onnx_backend, "PROCESSOR", tmp_path / "cpuinfo")
     if told is not None:
         (tmp_path / "cpuinfo").write_text(told)
     assert has_vnni() == expected

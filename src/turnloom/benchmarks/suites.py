@@ -12,14 +12,13 @@ from turnloom.benchmarks.task import Space, Task
 from turnloom.benchmarks.tasks.action_prediction import ActionPrediction
 from turnloom.benchmarks.tasks.dialogue_inference import DialogueInference
 from turnloom.benchmarks.tasks.fine_tuning import ActionFineTuning, IntentFineTuning, SelectionFineTuning
-from turnloom.benchmarks.tasks.geometry import Geometry
 from turnloom.benchmarks.tasks.intent_knn import IntentNeighbours
 from turnloom.benchmarks.tasks.intent_prototypes import IntentPrototypes
 from turnloom.benchmarks.tasks.out_of_scope import OutOfScope
 from turnloom.benchmarks.tasks.reranking import Reranking
 from turnloom.benchmarks.tasks.response_selection import ResponseSelection, Selection, next_turns
 from turnloom.benchmarks.tasks.retrieval import SemanticRetrieval
-from turnloom.benchmarks.tasks.similarity import SentenceSimilarity
+from turnloom.benchmarks.tasks.similarity import Geometry, SentenceSimilarity
 from turnloom.corpus.labelled import is_out_of_scope, read_rows
 from turnloom.errors import TurnloomError
 from turnloom.plugins import Plugin, find_plugin, plugin_names

@@ -18,8 +18,7 @@ from turnloom.benchmarks.tasks.reranking import Candidates, dialogue_turns, form
 from turnloom.benchmarks.tasks.response_selection import ResponseSelection, Selection, blocks, next_turns
 from turnloom.errors import TurnloomError
 from turnloom.runtime.context_format import ContextFormat
-from turnloom.runtime.encoder import SentenceTransformerEncoder
-from turnloom.runtime.precision import computes_bf16_fast
+from turnloom.runtime.encoder import SentenceTransformerEncoder, computes_bf16_fast
 from turnloom.runtime.scorer import CrossEncoderScorer
 
 DRAWS, REPLIES = 3, 1_000

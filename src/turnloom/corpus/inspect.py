@@ -15,7 +15,7 @@ from turnloom.corpus.engine import daft, with_columns
 from turnloom.corpus.privacy import personal_counts, scrubbed
 from turnloom.corpus.table import count_by_source
 from turnloom.corpus.turn_arrays import beginnings, dialogue_hashes, join_turns, split_turns, sums
-from turnloom.pages.page import page, rows_table
+from turnloom.pages import page, rows_table
 from turnloom.pages.plots import bars, curve
 
 MAX_WORDS = 60

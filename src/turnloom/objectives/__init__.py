@@ -10,7 +10,7 @@ from __future__ import annotations
 from turnloom.objectives.contrast import Contrast
 from turnloom.objectives.hard_negative import HardNegativeContrast
 from turnloom.objectives.inverse_frequency import InverseFrequencyContrast
-from turnloom.objectives.loss import ContextReplyHeads, Sum
+from turnloom.objectives.loss import ContextReplyHeads, Sum, small_transformer
 from turnloom.objectives.manipulation import UtteranceManipulation
 from turnloom.objectives.masked_language import MaskedLanguage
 from turnloom.objectives.matching_guided import MatchingGuided
@@ -19,7 +19,6 @@ from turnloom.objectives.paraphrases import Paraphrases
 from turnloom.objectives.reply_and_meaning import ReplyAndMeaning
 from turnloom.objectives.response_contrast import ResponseContrast
 from turnloom.objectives.siamese import Siamese
-from turnloom.objectives.small_model import small_transformer
 from turnloom.objectives.template_pair import TemplatePair
 
 __all__ = [

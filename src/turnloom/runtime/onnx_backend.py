@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,11 +16,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from turnloom.errors import TurnloomError
 from turnloom.runtime.context_format import read_context_format
 from turnloom.runtime.model_folder import damage_named, folder_fingerprint
-from turnloom.runtime.precision import has_vnni
 from turnloom.runtime.protocols import Context, Vectors
 from turnloom.runtime.trusted import check_folder, check_graph
 
 GRAPH, SPEC = "model.onnx", "export.json"
+PROCESSOR = Path("/proc/cpuinfo")
 BATCH_TOKENS = 384
 """So many at a time, of texts of like length: what is computed in between then stays in a core's own cache.
 
@@ -61,6 +62,13 @@ class ExportSpec(BaseModel):
 def exported_kind(folder: Path) -> Literal["encoder", "scorer"] | None:
     """What an exported folder holds; None for any other folder."""
     return read_spec(folder).kind if (folder / SPEC).exists() else None
+
+
+def has_vnni() -> bool:
+    """Whether an x86 CPU has instructions that sum products of 8 bits in 32 bits; not known outside of Linux: no."""
+    told = PROCESSOR.read_text(encoding="utf-8", errors="replace") if PROCESSOR.exists() else ""
+    flags = re.search(r"^flags\s*:(.*)$", told, re.MULTILINE)
+    return flags is not None and not {"avx512_vnni", "avx_vnni"}.isdisjoint(flags[1].split())
 
 
 def usable_cores() -> int:

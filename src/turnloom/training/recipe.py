@@ -12,7 +12,7 @@ from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from turnloom.errors import TurnloomError
 from turnloom.runtime.context_format import ContextFormat
-from turnloom.runtime.precision import computes_bf16_fast
+from turnloom.runtime.encoder import computes_bf16_fast
 from turnloom.training.objective_options import Objective, Options
 from turnloom.views import Manipulations, ViewOptions
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from turnloom.views.build import ViewOptions, build_view
-from turnloom.views.consecutive import Consecutive
+from turnloom.views.consecutive import Consecutive, Windows
 from turnloom.views.context_response import ContextResponse
 from turnloom.views.dialogue_view import Dialogues, DialogueView, Spans
 from turnloom.views.dropout import Dropout
@@ -14,7 +14,6 @@ from turnloom.views.matching import Matching
 from turnloom.views.packed import Packed
 from turnloom.views.shared_replies import SharedReplies
 from turnloom.views.template_rows import Templates
-from turnloom.views.windows import Windows
 
 __all__ = [
     "Consecutive",

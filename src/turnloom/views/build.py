@@ -20,7 +20,7 @@ from turnloom.corpus.table import MANIFEST
 from turnloom.errors import TurnloomError
 from turnloom.files import WholeFolder
 from turnloom.plugins import KindOfOption, Plugin, find_plugin
-from turnloom.views.consecutive import Consecutive
+from turnloom.views.consecutive import Consecutive, Windows
 from turnloom.views.context_response import ContextResponse
 from turnloom.views.dialogue_view import DialogueView
 from turnloom.views.dropout import Dropout
@@ -33,7 +33,6 @@ from turnloom.views.shared_replies import SharedReplies
 from turnloom.views.shuffle import write_shards
 from turnloom.views.template_rows import Templates
 from turnloom.views.view import View, Workspace
-from turnloom.views.windows import Windows
 
 GROUP = "turnloom.views"
 

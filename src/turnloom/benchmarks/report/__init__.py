@@ -14,7 +14,7 @@ from turnloom.benchmarks.report.leaderboard import Standing, find_standing, lead
 from turnloom.benchmarks.report.published import comparable_tables, other_tables
 from turnloom.benchmarks.run import RunResult
 from turnloom.errors import TurnloomError
-from turnloom.pages.page import figure, page, paragraph
+from turnloom.pages import figure, page, paragraph
 from turnloom.pages.plots import labelled_points
 
 __all__ = ["build_report"]

@@ -23,7 +23,7 @@ from turnloom.benchmarks.compare import (
 )
 from turnloom.benchmarks.run import RunResult
 from turnloom.errors import TurnloomError
-from turnloom.pages.page import figure, paragraph, wide_table
+from turnloom.pages import figure, paragraph, wide_table
 from turnloom.pages.plots import intervals_plot
 
 

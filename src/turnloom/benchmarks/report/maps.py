@@ -13,7 +13,7 @@ from turnloom.benchmarks.data import codes_of, label_codes, labelled, split_pool
 from turnloom.benchmarks.metrics import cosine_similarity, normalise_rows
 from turnloom.benchmarks.tasks.intent_prototypes import draw_supports, prototypes
 from turnloom.benchmarks.tasks.response_selection import blocks, selection_pairs
-from turnloom.pages.page import figure, legend, rows_table
+from turnloom.pages import figure, legend, rows_table
 from turnloom.pages.plots import Cloud, Points, cloud_map, heat_map
 from turnloom.runtime.protocols import Vectors
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from turnloom.benchmarks.report.leaderboard import Standing
 from turnloom.benchmarks.run import RunResult
-from turnloom.pages.page import paragraph, wide_table
+from turnloom.pages import paragraph, wide_table
 
 
 class _Column(BaseModel):

@@ -1,4 +1,4 @@
-"""Semantic textual similarity: rank correlation of cosines with people's judgement (DialogueCSE, Table 2; STS-B)."""
+"""Semantic textual similarity (DialogueCSE, Table 2; STS-B), and the shape of the space on CLINC150."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from turnloom.benchmarks.cache import CachedEncoder
-from turnloom.benchmarks.data import rows
-from turnloom.benchmarks.metrics import normalise_rows, spearman
+from turnloom.benchmarks.data import label_codes, labelled, rows
+from turnloom.benchmarks.metrics import alignment, hubness, isotropy, normalise_rows, spearman, uniformity
 from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo, leave_out_credits
 from turnloom.corpus.catalog import get_dataset
 from turnloom.errors import TurnloomError
@@ -38,6 +38,36 @@ class SentenceSimilarity(Task):
         said = np.array([pair["score"] for pair in pairs], np.float64)
         credits = leave_out_credits(lambda keep: 100 * spearman(cosines[keep], said[keep]), len(pairs))
         return [Draw({"spearman": 100 * spearman(cosines, said)}, credits)]
+
+
+class Geometry(Task):
+    """The shape of the space on CLINC150's test messages; messages of one intent are positives."""
+
+    info = TaskInfo(
+        name="geometry-clinc150",
+        family="geometry",
+        level="utterance",
+        dataset="clinc150",
+        language="en",
+        main_score="uniformity",
+        reference="Wang and Isola (2020)",
+    )
+
+    def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:  # noqa: ARG002 - nothing is drawn
+        """Not in percent: lower is better for uniformity and alignment, 1 is best for isotropy, 0 for hubness."""
+        data = labelled("clinc150", "test")
+        _, codes = label_codes(data.labels)
+        vectors = encoder.encode(data.texts)
+        return [
+            Draw(
+                {
+                    "uniformity": uniformity(vectors),
+                    "alignment": alignment(vectors, codes),
+                    "isotropy": isotropy(vectors),
+                    "hubness": hubness(vectors),
+                }
+            )
+        ]
 
 
 CODES = {"en": "eng-Latn", "zh": "zho-Hans"}
