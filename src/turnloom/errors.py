@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["TurnloomError"]
+
 
 class TurnloomError(Exception):
     """Something the user can fix: a wrong path, a wrong option, a missing extra.
