@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,18 @@ def test_every_recipe_is_valid_and_explains_itself(name: str) -> None:
     last = recipe.stages[-1].objective
     can_keep = getattr(last, "head", None) == "context-reply" or getattr(last, "template_layer", False)
     assert recipe.keep_heads == can_keep
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_a_recipe_can_be_pickled_and_hashed(name: str, recwarn: pytest.WarningsRecorder) -> None:
+    from datasets.fingerprint import Hasher
+
+    recipe = load_recipe(name)
+    copy = pickle.loads(pickle.dumps(recipe))
+    assert copy == recipe
+    # Datasets warns at length about what it cannot hash, and caches nothing of it.
+    assert Hasher.hash(recipe.stages[0].objective) == Hasher.hash(copy.stages[0].objective)
+    assert not [warning for warning in recwarn if "ickl" in str(warning.message)]
 
 
 def test_the_methods_of_the_papers_are_there() -> None:

@@ -12,7 +12,7 @@ import pkgutil
 from functools import cache
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
 from pydantic.errors import PydanticUserError
 
 from turnloom.plugins import KindOfOption, Plugin
@@ -41,6 +41,14 @@ class ObjectiveOptions(Options):
     kept_routes: ClassVar[tuple[str, ...]]
     """Which outputs of the model its heads become if they are kept."""
     kind: str
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The class was made from a signature and has no name to be found by; datasets and Ray pickle it.
+        return _unpickled, (self.model_dump(),)
+
+
+def _unpickled(values: dict[str, Any]) -> ObjectiveOptions:
+    return TypeAdapter(Objective).validate_python(values)
 
 
 def _keywords(loss: Any) -> dict[str, inspect.Parameter]:
