@@ -1,0 +1,144 @@
+"""Draw the charts of the README and of the results from the studies' figures.
+
+Usage: python -m tools.charts
+
+Bars begin at zero. The drawings are made for a phone's width and grow with the page. A test fails when one of them is
+not what the figures say.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+IMAGES = ROOT / "docs" / "images"
+WIDTH, MARGIN, LABEL = 480, 16, 136
+BAR, GAP, GROUP = 20, 7, 46
+OURS, OTHERS = "#00695c", ("#8d9aa5", "#b4bec6", "#d0d7dc")
+Figures = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Bars below one heading: a name and a value each, the first of them ours."""
+
+    title: str
+    bars: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A drawing of horizontal bars.
+
+    Attributes:
+        title: What it shows, as a headline.
+        note: How to read it, in one line.
+        groups: Headings with their bars.
+        unit: What follows a value.
+    """
+
+    title: str
+    note: str
+    groups: tuple[Group, ...]
+    unit: str = "%"
+
+    def svg(self) -> str:
+        """The drawing; its title and description are for those who cannot see it."""
+        most = max(value for group in self.groups for value in group.bars.values())
+        scale = (WIDTH - 2 * MARGIN - LABEL - 64) / most
+        parts, top = [], 66.0
+        for group in self.groups:
+            parts.append(f'<text class="group" x="{MARGIN}" y="{top + 14:.0f}">{escape(group.title)}</text>')
+            top += 26
+            for number, (name, value) in enumerate(group.bars.items()):
+                parts.append(self._bar(name, value, value * scale, top, number))
+                top += BAR + GAP
+            top += GROUP - 26
+        told = "; ".join(
+            f"{group.title}: " + ", ".join(f"{name} {value:.1f} {self.unit}" for name, value in group.bars.items())
+            for group in self.groups
+        )
+        height = top - GROUP + 26 + MARGIN
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" role="img">\n'
+            f"<title>{escape(self.title)}</title><desc>{escape(told)}</desc>\n"
+            "<style>text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;fill:#1f2a30;font-size:14px}"
+            ".title{font-size:18px;font-weight:700}.note{fill:#4d5b63;font-size:13px}.group{font-weight:600}"
+            ".ours{font-weight:700;fill:#00574b}.end{text-anchor:end}</style>\n"
+            f'<rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{height - 1:.0f}" rx="8" fill="#ffffff" '
+            'stroke="#d5dbdf"/>\n'
+            f'<text class="title" x="{MARGIN}" y="30">{escape(self.title)}</text>\n'
+            f'<text class="note" x="{MARGIN}" y="50">{escape(self.note)}</text>\n' + "\n".join(parts) + "\n</svg>\n"
+        )
+
+    def _bar(self, name: str, value: float, width: float, top: float, number: int) -> str:
+        colour = OURS if number == 0 else OTHERS[min(number - 1, len(OTHERS) - 1)]
+        kind = ' class="ours"' if number == 0 else ""
+        left, middle = MARGIN + LABEL, top + BAR / 2 + 5
+        return (
+            f'<text{kind} x="{MARGIN}" y="{middle:.0f}">{escape(name)}</text>'
+            f'<rect x="{left}" y="{top:.0f}" width="{width:.1f}" height="{BAR}" rx="3" fill="{colour}"/>'
+            f'<text{kind} x="{left + width + 6:.1f}" y="{middle:.0f}">{value:.1f} {self.unit}</text>'
+        )
+
+
+def read_figures(study: str) -> Figures:
+    """What a study has recorded."""
+    found: Figures = json.loads((ROOT / "studies" / study / "figures.json").read_text(encoding="utf-8"))
+    return found
+
+
+def against_setfit(figures: Figures) -> Chart:
+    """Mistakes on CLINC150: ours, a linear layer, and SetFit."""
+    names = {"Turnloom": "", "linear layer": "linear.", "SetFit": "setfit."}
+
+    def missing(score: str) -> dict[str, float]:
+        return {name: 100 - figures[f"{prefix}{score}"] for name, prefix in names.items()}
+
+    return Chart(
+        "Fewer mistakes than SetFit on CLINC150",
+        "150 intents, 10 examples each. Share of messages, lower is better.",
+        (
+            Group("Wrong intent", missing("clinc150_in_accuracy_before_reject")),
+            Group("Out-of-scope message let through *", missing("clinc150_oos_recall_at_equal_reject")),
+        ),
+    )
+
+
+def next_replies(figures: Figures) -> Chart:
+    """How often the true reply is first among 100."""
+    names = {"turnloom-mini": "turnloom", "gte-small": "gte-small", "base model": "start"}
+    groups = {
+        "SGD, after one turn": "sgd_next_top1",
+        "SGD, after three turns": "sgd_context3_top1",
+        "MultiWOZ, after one turn": "multiwoz_next_top1",
+        "MultiWOZ, after three turns": "multiwoz_context3_top1",
+    }
+    bars = {title: {name: figures[f"{run}.{score}"] for name, run in names.items()} for title, score in groups.items()}
+    return Chart(
+        "It finds the reply that really came next",
+        "True reply ranked first among 100. Higher is better.",
+        tuple(Group(title, values) for title, values in bars.items()),
+    )
+
+
+def drawings() -> dict[Path, str]:
+    """Every chart by its file."""
+    return {
+        IMAGES / "against-setfit.svg": against_setfit(read_figures("applications")).svg(),
+        IMAGES / "next-replies.svg": next_replies(read_figures("flagship")).svg(),
+    }
+
+
+def main() -> None:
+    for path, text in drawings().items():
+        path.write_text(text, encoding="utf-8")
+        print(path.relative_to(ROOT))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""What mkdocs cannot do by itself: reference pages from code, notebooks as pages, and the studies' own pages.
+
+A page asks for them by a comment on a line of its own: `<!-- generated: cli -->`, `<!-- notebook: intents.ipynb -->`,
+`<!-- study: flagship -->`.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # mkdocs loads this file by its path.
+
+_MARK = re.compile(r"^<!-- (generated|notebook|study): ([\w.-]+) -->$", re.MULTILINE)
+_LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
+
+
+def notebook_markdown(path: Path) -> str:
+    """A notebook with its outputs as Markdown."""
+    parts = []
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            continue
+        parts.append(f"```python\n{source}\n```")
+        texts = [_text_of(output) for output in cell["outputs"]]
+        if any(texts):
+            shown = "".join(texts).rstrip()
+            parts.append(f'<div class="output" markdown="1">\n\n```text\n{shown}\n```\n\n</div>')
+    return "\n\n".join(parts)
+
+
+def _text_of(output: dict[str, Any]) -> str:
+    """The text that a cell printed or ended with."""
+    found = output.get("text") or output.get("data", {}).get("text/plain", "")
+    return "".join(found)
+
+
+def study_markdown(name: str, root: Path = ROOT) -> str:
+    """The page of a study, with links that hold on the site; what is not on it stays as text."""
+    text = (root / "studies" / name / "README.md").read_text(encoding="utf-8")
+
+    def moved(match: re.Match[str]) -> str:
+        picture, label, target = match.groups()
+        if "://" in target or target.startswith("#"):
+            return match[0]
+        path, _, anchor = target.partition("#")
+        place = posixpath.normpath(posixpath.join("studies", name, path))
+        if place.startswith("docs/"):
+            return f"{picture}[{label}]({posixpath.relpath(place, 'docs/studies')}{'#' + anchor if anchor else ''})"
+        study = re.fullmatch(r"studies/(\w+)/README\.md", place)
+        return f"[{label}]({study[1]}.md)" if study else f"{label} (`{place}`)"
+
+    return _LINK.sub(moved, text)
+
+
+def filled(markdown: str, folder: Path) -> str:
+    """A page's text with what it asks for in place of the comments."""
+
+    def asked(match: re.Match[str]) -> str:
+        kind, name = match.groups()
+        if kind == "notebook":
+            return notebook_markdown(folder / name)
+        if kind == "study":
+            return study_markdown(name)
+        from tools.reference import PAGES
+
+        return PAGES[name]()
+
+    return _MARK.sub(asked, markdown)
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    """Called by mkdocs for each page, before it becomes HTML."""
+    del config, files
+    return filled(markdown, Path(page.file.abs_src_path).parent)
