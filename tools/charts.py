@@ -1,4 +1,4 @@
-"""Draw the charts of the README and of the results from the studies' figures.
+"""Draw the charts of the README and the documentation from the studies' figures.
 
 Usage: python -m tools.charts
 
@@ -24,7 +24,7 @@ Figures = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Group:
-    """Bars below one heading: a name and a value each, the first of them ours."""
+    """Bars below one heading: a name and a value each; the first stands out."""
 
     title: str
     bars: Mapping[str, float]
@@ -44,7 +44,7 @@ class Chart:
     title: str
     note: str
     groups: tuple[Group, ...]
-    unit: str = "%"
+    unit: str = " %"
 
     def svg(self) -> str:
         """The drawing; its title and description are for those who cannot see it."""
@@ -59,7 +59,7 @@ class Chart:
                 top += BAR + GAP
             top += GROUP - 26
         told = "; ".join(
-            f"{group.title}: " + ", ".join(f"{name} {value:.1f} {self.unit}" for name, value in group.bars.items())
+            f"{group.title}: " + ", ".join(f"{name} {value:.1f}{self.unit}" for name, value in group.bars.items())
             for group in self.groups
         )
         height = top - GROUP + 26 + MARGIN
@@ -82,7 +82,7 @@ class Chart:
         return (
             f'<text{kind} x="{MARGIN}" y="{middle:.0f}">{escape(name)}</text>'
             f'<rect x="{left}" y="{top:.0f}" width="{width:.1f}" height="{BAR}" rx="3" fill="{colour}"/>'
-            f'<text{kind} x="{left + width + 6:.1f}" y="{middle:.0f}">{value:.1f} {self.unit}</text>'
+            f'<text{kind} x="{left + width + 6:.1f}" y="{middle:.0f}">{value:.1f}{self.unit}</text>'
         )
 
 
@@ -126,10 +126,32 @@ def next_replies(figures: Figures) -> Chart:
     )
 
 
+def methods(figures: Figures) -> Chart:
+    """Every method that was measured on all three, the best first."""
+    groups = {
+        "The true next reply first of 100 (SGD), %": "sgd_next_top1",
+        "What the assistant does next, macro F1": "action_macro_f1_mean",
+        "Intents from one example, mean of four sets, %": "intent_1shot_mean",
+    }
+    runs = [name.removesuffix(".action_macro_f1_mean") for name in figures if name.endswith(".action_macro_f1_mean")]
+
+    def ordered(score: str) -> dict[str, float]:
+        found = {"base model" if run == "start" else run: figures[f"{run}.{score}"] for run in runs}
+        return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+    return Chart(
+        "No method is best at everything",
+        "Same base model, data and training time. Higher is better.",
+        tuple(Group(title, ordered(score)) for title, score in groups.items()),
+        unit="",
+    )
+
+
 def drawings() -> dict[Path, str]:
     """Every chart by its file."""
     return {
         IMAGES / "against-setfit.svg": against_setfit(read_figures("applications")).svg(),
+        IMAGES / "methods.svg": methods(read_figures("methods")).svg(),
         IMAGES / "next-replies.svg": next_replies(read_figures("flagship")).svg(),
     }
 

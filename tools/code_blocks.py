@@ -2,8 +2,8 @@
 
 Usage: python -m tools.code_blocks
 
-Runs the tests that run the blocks, and records how many there are only if these pass. A page says in a comment
-before a block why it cannot run on a laptop without a network: `<!-- not run: needs a cluster -->`.
+Runs the tests that run the blocks, and records how many there are only if these pass. Every block of code is run; what
+needs something that this repository cannot have (a cluster, the network, a container engine) is a block of text.
 """
 
 from __future__ import annotations
@@ -21,19 +21,7 @@ ROOT = Path(__file__).parents[1]
 CODE = frozenset({"console", "python", "json", "csv", "yaml", "toml"})
 """Kinds that are code; `text` and `mermaid` show what comes out, and drawings."""
 KINDS = CODE | {"text", "mermaid"}
-REASONS = frozenset(
-    {
-        "needs a cluster",
-        "needs several processes",
-        "needs the network",
-        "needs a package that is not installed",
-        "needs a clone of the repository",
-    }
-)
-"""Why a block may stay unrun; nothing else is accepted."""
-
 _FENCE = re.compile(r'^(?P<indent> *)```(?P<kind>\w*)(?: title="(?P<title>[^"]+)")?\s*$')
-_MARKER = re.compile(r"^ *<!-- not run: (.+) -->$")
 
 
 @dataclass(frozen=True)
@@ -46,7 +34,6 @@ class Block:
         kind: What follows the fence.
         title: The file that the block is, if it names one.
         body: The text, without the indentation of its fence.
-        reason: Why it is not run; empty if it is.
     """
 
     page: str
@@ -54,7 +41,6 @@ class Block:
     kind: str
     title: str
     body: str
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -73,20 +59,18 @@ def pages(root: Path = ROOT) -> list[Path]:
 def blocks(path: Path, root: Path = ROOT) -> Iterator[Block]:
     """The blocks of a page, in order."""
     lines = path.read_text(encoding="utf-8").splitlines()
-    place, reason = 0, ""
+    place = 0
     while place < len(lines):
         opened = _FENCE.match(lines[place])
         if opened is None:
-            marked = _MARKER.match(lines[place])
-            reason = marked[1] if marked else reason if not lines[place].strip() else ""
             place += 1
             continue
         indent = len(opened["indent"])
         end = next(n for n in range(place + 1, len(lines)) if lines[n].strip() == "```")
         body = "".join(line[indent:] + "\n" for line in lines[place + 1 : end])
         name = path.relative_to(root).as_posix()
-        yield Block(name, place + 1, opened["kind"], opened["title"] or "", body, reason)
-        place, reason = end + 1, ""
+        yield Block(name, place + 1, opened["kind"], opened["title"] or "", body)
+        place = end + 1
 
 
 def commands(block: Block) -> list[Command]:
@@ -111,8 +95,7 @@ def main() -> None:
     tests = ["tests/docs/test_code_blocks.py", "-q", "-m", "slow or not slow"]
     subprocess.run([sys.executable, "-m", "pytest", *tests], cwd=ROOT, check=True)
     found = code_blocks()
-    run = sum(not block.reason for block in found)
-    record("onboarding", {"docs_code_blocks": len(found), "docs_code_blocks_run": run})
+    record("onboarding", {"docs_code_blocks": len(found), "docs_code_blocks_run": len(found)})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Writes the tables of docs/results.md from the results: scores, and differences with their intervals.
+"""Writes the tables of docs/results-tables.md from the results: scores, and differences with their intervals.
 
 Usage: python -m studies.flagship.page
 """
@@ -10,14 +10,14 @@ from pathlib import Path
 from studies.baselines.figures import RESULTS as BASELINE_RESULTS
 from studies.flagship.arms import RESULTS, SEEDS
 from studies.flagship.figures import HELD_OUT
-from studies.lib.tables import ROWS, Rows, differences_table, mean_run, put_tables, scores_table
+from studies.lib.tables import ROWS, Rows, differences_table, mean_run, put_tables, scores_table, transposed
 from studies.methods.arms import METHODS
 from studies.methods.arms import RESULTS as METHOD_RESULTS
 from studies.methods.figures import as_used, finished_seeds
 from turnloom.benchmarks import RunResult
 
-PAGE = Path("docs/results.md")
-BASELINES = {"start": "all-MiniLM-L6-v2", "gte-small": "gte-small"}
+PAGE = Path("docs/results-tables.md")
+BASELINES = {"base model": "all-MiniLM-L6-v2", "gte-small": "gte-small"}
 ALL_ROWS: Rows = {
     **ROWS,
     "held out: DSTC11, 1-shot": (HELD_OUT["dstc11_1shot"],),
@@ -34,8 +34,8 @@ def runs() -> dict[str, list[RunResult]]:
     found = {name: [run for run in seeds if run] for name, seeds in kept.items()}
     more = RESULTS.scores("start")  # What the baselines' suites do not have.
     if more is not None:
-        (start,) = found["start"]
-        found["start"] = [start.model_copy(update={"tasks": {**more.tasks, **start.tasks}})]
+        (start,) = found["base model"]
+        found["base model"] = [start.model_copy(update={"tasks": {**more.tasks, **start.tasks}})]
     return {name: [as_used(run) for run in seeds] for name, seeds in found.items()}
 
 
@@ -44,8 +44,9 @@ def main() -> None:
     (_, ours), *others = found.items()
     mean = mean_run(ours)
     columns = {f"over {name}": (mean, mean_run(seeds)) for name, seeds in others}
-    scores = scores_table(found, ALL_ROWS)
-    put_tables(PAGE, scores, ["**Differences of means over seeds**"], differences_table(columns, ALL_ROWS))
+    scores = transposed(scores_table(found, ALL_ROWS), 5)
+    differences = transposed(differences_table(columns, ALL_ROWS), 3)
+    put_tables(PAGE, ["## Scores"], *scores, ["## Differences: turnloom minus the others"], *differences)
 
 
 if __name__ == "__main__":

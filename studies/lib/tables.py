@@ -11,7 +11,7 @@ from turnloom.benchmarks import RunResult
 from turnloom.benchmarks.compare import compare_runs
 from turnloom.benchmarks.run import TaskResult
 
-__all__ = ["ROWS", "Rows", "differences_table", "mean_run", "put_tables", "scores_table"]
+__all__ = ["ROWS", "Rows", "differences_table", "mean_run", "put_tables", "scores_table", "transposed"]
 
 BEGIN, END = "<!-- tables: begin -->", "<!-- tables: end -->"
 Rows = Mapping[str, tuple[str, ...]]
@@ -26,9 +26,9 @@ ROWS: Rows = {
     "after three turns, MultiWOZ": (SCORES["multiwoz_context3_top1"][0],),
     "next turn, Ubuntu IRC": (SCORES["ubuntu_irc_top1"][0],),
     "actions, macro F1": PROBES["action_macro_f1_mean"][0],
-    "AmazonQA, plain space": (SCORES["amazonqa_top1"][0],),
-    "MedQuAD, plain space": (SCORES["medquad_top1"][0],),
-    "STS-B, plain space": (SCORES["stsb_spearman"][0],),
+    "AmazonQA (meaning)": (SCORES["amazonqa_top1"][0],),
+    "MedQuAD (meaning)": (SCORES["medquad_top1"][0],),
+    "STS-B (meaning)": (SCORES["stsb_spearman"][0],),
 }
 """What a row is called, and the tasks that it is the mean of."""
 
@@ -88,7 +88,7 @@ def _score(seeds: Sequence[RunResult], names: tuple[str, ...]) -> str:
     if not scores:
         return ""
     spread = f" ± {statistics.stdev(scores):.1f}" if len(scores) > 1 else ""
-    return f"{statistics.fmean(scores):.1f}{spread}"
+    return f"{round(statistics.fmean(scores), 6):.1f}{spread}"  # As figures.json rounds, so that pages agree.
 
 
 def differences_table(columns: Mapping[str, tuple[RunResult, RunResult]], rows: Rows) -> list[str]:
@@ -107,6 +107,21 @@ def _difference(one: RunResult, other: RunResult, names: tuple[str, ...]) -> str
     gain = compare_runs(theirs, mine, names).overall.interval
     star = " \\*" if gain.low > 0 or gain.high < 0 else ""
     return f"{gain.mean:+.1f} ({gain.low:+.1f} to {gain.high:+.1f}){star}"
+
+
+def transposed(table: Sequence[str], columns: int) -> list[list[str]]:
+    """A table on its side, in several that fit a page: what were rows are columns, at most so many in each."""
+    head, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in table)
+    found = []
+    for first in range(0, len(rows), columns):
+        shown = rows[first : first + columns]
+        lines = _head(row[0] for row in shown)
+        for place, name in enumerate(head[1:], 1):
+            cells = [row[place] for row in shown]
+            if any(cells):
+                lines.append(f"| {name} | " + " | ".join(cells) + " |")
+        found.append(lines)
+    return found
 
 
 def put_tables(page: Path, *tables: list[str]) -> None:

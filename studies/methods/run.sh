@@ -18,4 +18,3 @@ python -m studies.methods.arms "$MODELS"
 have compression.snips.tagger.weight || python -m studies.methods.compression runs/methods/tadse "$pipeline"
 python -m studies.methods.figures
 python -m studies.methods.page
-python -m studies.methods.pictures

@@ -10,7 +10,7 @@ from tools.code_blocks import ROOT
 
 WIDTH, HEIGHT = 1000, 900
 REPORT = ROOT / "docs" / "baselines.html"
-CONVERSATION = "customer: hello, my order has not arrived\nagent: what is your order number?\ncustomer: it is 4711"
+CONVERSATION = "customer: hello\nagent: Hello! How can I help?\ncustomer: my order has not arrived yet"
 
 
 def take_pictures(place: Path, address: str, out: Path) -> None:

@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 python -m studies.onboarding.install
-python -m studies.onboarding.tutorial "$MODELS/all-MiniLM-L6-v2" --pictures docs/images
+python -m studies.onboarding.tutorial --pictures docs/images
 python -m tools.code_blocks
 python -m studies.onboarding.mistakes
 python -m studies.onboarding.quickstart_intents models/turnloom-mini "$MODELS/all-MiniLM-L6-v2"

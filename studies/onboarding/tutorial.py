@@ -1,6 +1,6 @@
 """The tutorial as a newcomer does it: every block of docs/tutorial.md, in order; records how long it takes.
 
-Usage: python -m studies.onboarding.tutorial START_MODEL [--log FILE] [--pictures FOLDER]
+Usage: python -m studies.onboarding.tutorial [--log FILE] [--pictures FOLDER]
 
 Commands come from the page itself, so page and study cannot drift; they run in a new virtual environment that holds
 what the page's own `pip install` puts there. What each one prints goes to the log, to be shown on the page.
@@ -28,7 +28,6 @@ from studies.onboarding.pictures import take_pictures
 from studies.service.lab import free_port
 
 PAGE = ROOT / "docs" / "tutorial.md"
-START = "all-MiniLM-L6-v2"
 ADDRESS = "127.0.0.1:8000"
 
 
@@ -42,6 +41,7 @@ class Newcomer:
     address: str = field(default_factory=lambda: f"127.0.0.1:{free_port()}")
     seconds: list[tuple[str, float]] = field(default_factory=list)
     service: subprocess.Popen[bytes] | None = None
+    said: str = ""
 
     @property
     def environment(self) -> dict[str, str]:
@@ -56,15 +56,16 @@ class Newcomer:
             port = self.address.rpartition(":")[2]
             (self.place / block.title).write_text(body.replace("port: 8000", f"port: {port}"), encoding="utf-8")
         elif block.kind == "python":
-            self.timed("python", ["python", "-c", body])
+            # A page's Python goes on where the block before it ended.
+            again = f"import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()):\n    exec({self.said!r})\n"
+            self.timed("python", ["python", "-c", again + body])
+            self.said += body
         elif block.kind == "console":
             for command in commands(block):
                 if command.text.startswith("turnloom serve service.yaml") and "--check" not in command.text:
                     self.serve(command.text)
                 elif command.text.startswith("pip install "):
                     self.installed.run(command.text)
-                elif command.text.startswith("hf download "):
-                    pass  # The base model is there: see `main`.
                 else:
                     self.timed(command.text, ["bash", "-euo", "pipefail", "-c", command.text])
 
@@ -99,18 +100,15 @@ class Newcomer:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("start", type=Path, help="the folder of the model to start from")
     parser.add_argument("--log", type=Path, help="where what is printed goes")
     parser.add_argument("--pictures", type=Path, help="the folder for pictures of the pages that it makes")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, (given.log or Path(os.devnull)).open("w", encoding="utf-8") as log:
         newcomer = Newcomer(Path(folder), log, Environment(Path(folder) / "environment"))
-        (Path(folder) / START).symlink_to(given.start.resolve())
         (Path(folder) / "examples").symlink_to(ROOT / "examples")  # The page's first command writes the shop's chats.
         try:
             for block in blocks(PAGE):
-                if block.reason in ("", "needs the network"):
-                    newcomer.do(block)
+                newcomer.do(block)
             if given.pictures:
                 take_pictures(newcomer.place, newcomer.address, given.pictures)
         finally:

@@ -7,7 +7,7 @@ import json
 import shutil
 from pathlib import Path
 
-from tools.code_blocks import pages
+from tools.code_blocks import ROOT, pages
 
 from tests.benchmarks.known_answers import write_sets
 from tests.intents.guide_model import write_model
@@ -19,7 +19,9 @@ CHATS = [
     dialogue(2, "How do I change my address?", "Under Account, then Addresses.", "thanks", "You are welcome!"),
     dialogue(3, "The parcel is late", "could you give me the order number?", "thanks", "You are welcome!"),
 ]
-MODELS = ("my-model", "models/turnloom-mini", "all-MiniLM-L6-v2", "path/to/all-MiniLM-L6-v2", "gte-small")
+MODELS = ("my-model", "all-MiniLM-L6-v2", "gte-small")
+MINI = "turnloom-mini"
+"""The model that a page installs: the clone's own, so what a page shows of it can be checked."""
 INTENTS = {
     "track_order": ("where is", "has anyone sent", "i still wait for", "please track"),
     "return_item": ("how do i return", "i want to send back", "this is wrong, take back", "can i give back"),
@@ -39,6 +41,7 @@ def write_models(place: Path, words: str) -> None:
     CrossEncoder(str(place / "my-model"), num_labels=1, device="cpu").save_pretrained(str(place / "my-reranker"))
     with torch.no_grad():
         next(iter(model.parameters())).mul_(2)
+    shutil.copytree(ROOT / "models" / MINI, place / MINI)
     for name in ("better-model", "gte-small"):
         model.save(str(place / name), create_model_card=False)
 

@@ -12,12 +12,14 @@ import sys
 from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 import yaml
 from tools.code_blocks import ROOT, Block, Command, commands
 
 from tests.service.test_processes import ENVIRONMENT, free_port, wait_ready
+from tests.test_plugins import EXAMPLE, entry_points, install
 from turnloom.cli.main import main
 from turnloom.corpus import read_manifest
 
@@ -41,6 +43,17 @@ def split_command(text: str) -> tuple[str, list[str], str, str]:
     return given, words, read, write
 
 
+def ask_over_http(words: list[str], address: str) -> bytes:
+    """What `curl URL -H HEADER -d BODY` does; anything but success is an error."""
+    url = next(word for word in words[1:] if word.startswith("http"))
+    values = dict(zip(words, words[1:], strict=False))
+    name, _, value = values["-H"].partition(": ")
+    request = Request(url.replace(ADDRESS, address), values["-d"].encode(), {name: value})
+    with urlopen(request, timeout=60) as answer:
+        found: bytes = answer.read()
+    return found
+
+
 def check_pip(words: list[str]) -> None:
     """`pip install '.[extra]'` names extras that there are, and does not ask an index for Turnloom."""
     known = set(metadata("turnloom").get_all("Provides-Extra") or [])
@@ -60,13 +73,18 @@ class Shell:
         self.printed: dict[str, str] = {}
         self.service: subprocess.Popen[bytes] | None = None
         self.address = ADDRESS
+        self.said = ""
 
     def run_block(self, block: Block) -> None:
-        if block.title:
+        if block.title == "output":
+            assert self.said == block.body, f"{block.page}:{block.line} shows something else"
+        elif block.title:
             Path(block.title).write_text(block.body, encoding="utf-8")
         if block.kind == "python":
             code = block.body.replace(ADDRESS, self.address)
+            self.capsys.readouterr()
             exec(compile(code, f"{block.page}:{block.line}", "exec"), self.names)
+            self.said = self.capsys.readouterr().out
         elif block.kind == "json":
             for line in block.body.splitlines():
                 json.loads(line)
@@ -82,6 +100,11 @@ class Shell:
             Path(words[1]).write_text("\n".join(command.shown) + "\n", encoding="utf-8")
         elif words[0] == "pip":
             check_pip(words)
+            if "./examples/plugin" in words:
+                install(self.monkeypatch, self.place / "site", entry_points())
+                self.monkeypatch.syspath_prepend(str(EXAMPLE))
+        elif words[0] == "curl":
+            self.printed[command.text] = ask_over_http(words, self.address).decode()
         elif words[0] == "head":
             assert Path(words[2]).read_text(encoding="utf-8").splitlines()[: len(command.shown)] == list(command.shown)
         elif words[0] == "python":
@@ -114,7 +137,7 @@ class Shell:
             words = [*words, "--set", "stages.0.steps=2", *SMALL_TRAINING]
         if words[1] == "quickstart":
             # The model's package, which a page installs, is installed by `test_install_lines` alone.
-            words = [*words, "--minutes", "0.02", "--start", "models/turnloom-mini"]
+            words = [*words, "--minutes", "0.02", "--start", "turnloom-mini"]
         if words[1] == "serve" and "--check" in words:
             self.configure(Path(words[2]))  # It takes the port, as a start does.
         self.monkeypatch.setattr(sys, "stdin", io.StringIO(said))

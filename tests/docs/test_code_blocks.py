@@ -1,4 +1,4 @@
-"""The pages do what they show: every block is run or says why not, every command and option exists, links hold."""
+"""The pages do what they show: every block of code is run, every command and option exists, links hold."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import typer.main
-from tools.code_blocks import KINDS, REASONS, ROOT, Block, blocks, commands, pages
+from tools.code_blocks import KINDS, ROOT, Block, blocks, commands, pages
 
 from tests.docs.fixtures import write_place
 from tests.docs.shell import Shell, split_command
@@ -35,7 +35,7 @@ COMMAND = typer.main.get_command(app)
 
 
 def runnable() -> list[Any]:
-    names = [name for name, found in PAGES.items() if any(block.kind != "text" and not block.reason for block in found)]
+    names = [name for name, found in PAGES.items() if any(block.kind != "text" for block in found)]
     noisy = pytest.mark.filterwarnings("ignore")  # MTEB warns about missing model cards and its own old names.
     marks = {name: [] if name in QUICK else [pytest.mark.slow] for name in names}
     marks["docs/guides/evaluate.md"].append(noisy)
@@ -73,8 +73,7 @@ def test_a_page_does_what_it_shows(page: str, shell: Shell) -> None:
     for text in BEFORE.get(page, ()):
         shell.turnloom(text.split(), "")
     for block in PAGES[page]:
-        if not block.reason:
-            shell.run_block(block)
+        shell.run_block(block)
     RESULTS.get(page, lambda _: None)(shell)
 
 
@@ -105,10 +104,9 @@ def _replies(shell: Shell) -> None:
 RESULTS: dict[str, Callable[[Shell], None]] = {"docs/guides/intents.md": _intents, "docs/guides/replies.md": _replies}
 
 
-def test_every_block_says_what_it_is_and_why_it_is_not_run() -> None:
+def test_every_block_says_what_it_is() -> None:
     assert len(EVERY) > 60
     assert not [f"{block.page}:{block.line}" for block in EVERY if block.kind not in KINDS]
-    assert not [f"{block.page}:{block.line}: {block.reason}" for block in EVERY if block.reason not in {"", *REASONS}]
     hidden = [
         block for block in EVERY if block.kind == "text" and re.search(r"^(\$ |turnloom )", block.body, re.MULTILINE)
     ]
