@@ -67,7 +67,8 @@ def _kind(schema: Mapping[str, Any]) -> str:
 
 def _fields(schema: Mapping[str, Any]) -> str:
     """A bullet for each field: what it holds, whether it is needed, what it means."""
-    told = dict(match.groups() for line in schema.get("description", "").splitlines() if (match := _FIELD.match(line)))
+    described = schema.get("description", "").splitlines()
+    told = {match[1]: match[2] for line in described if (match := _FIELD.match(line))}
     lines = []
     for name, field in schema.get("properties", {}).items():
         needed = "required" if name in schema.get("required", []) else ""

@@ -3,7 +3,8 @@
 Usage: python -m tools.site_check
 
 Records `broken_links` (internal links and anchors of the built site, and of the Markdown that people read in the
-repository; nothing is asked of the network) and `horizontal_scroll_pages_390px` (pages that scroll sideways in Chromium at 390 px).
+repository; nothing is asked of the network) and `horizontal_scroll_pages_390px` (pages that scroll sideways in
+Chromium at 390 px).
 """
 
 from __future__ import annotations

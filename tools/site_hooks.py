@@ -79,7 +79,9 @@ def filled(markdown: str, folder: Path) -> str:
 def on_post_page(output: str, page: Any, config: Any) -> str:
     """Called by mkdocs for each finished page: the theme's search has no name for those who cannot see it."""
     del page, config
-    return output.replace('data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"')
+    return output.replace(
+        'data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"'
+    )
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:

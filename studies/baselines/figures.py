@@ -42,6 +42,7 @@ def scores_of(result: RunResult) -> dict[str, float]:
     wanted = {figure: ((task,), score) for figure, (task, score) in SCORES.items()} | PROBES
     for shots in (1, 5):
         wanted[f"intent_{shots}shot_mean"] = (tuple(f"intent-{shots}shot-{name}" for name in INTENTS), "accuracy")
+        wanted |= {f"intent_{shots}shot_{name}": ((f"intent-{shots}shot-{name}",), "accuracy") for name in INTENTS}
     found = {}
     for figure, (tasks, score) in wanted.items():
         if all(task in result.tasks and result.tasks[task].error is None for task in tasks):

@@ -1,4 +1,4 @@
-"""Writes the tables of this folder's README and of docs/methods.md: scores, and differences to the base model (first seeds).
+"""Writes the tables of this folder's README and of docs/methods.md: scores, and differences to the base model.
 
 Usage: python -m studies.methods.page
 """

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from studies.lib.figures import record
 from studies.service.lab import free_port, prepare, save, service, wait_ready
 from studies.service.load import generate
 
@@ -59,7 +60,7 @@ def main() -> None:
                 found[name].append(8 * run["requests_per_second"])
     medians = {name: float(np.median(rates)) for name, rates in found.items()}
     save("infinity", {"texts_per_second": found, "medians": medians})
-    print(medians)
+    record("service", {f"texts_per_second.{name}": rate for name, rate in medians.items()})
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def split_command(text: str) -> tuple[str, list[str], str, str]:
 def ask_over_http(words: list[str], address: str) -> bytes:
     """What `curl URL -H HEADER -d BODY` does; anything but success is an error."""
     url = next(word for word in words[1:] if word.startswith("http"))
-    values = dict(zip(words, words[1:], strict=False))
+    values = {word: words[place + 1] for place, word in enumerate(words[:-1])}
     name, _, value = values["-H"].partition(": ")
     request = Request(url.replace(ADDRESS, address), values["-d"].encode(), {name: value})
     with urlopen(request, timeout=60) as answer:
