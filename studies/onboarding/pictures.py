@@ -32,6 +32,17 @@ def take_pictures(place: Path, address: str, out: Path) -> None:
         page.locator("#conversation").press("Control+Enter")
         page.locator("#replies li").first.wait_for()
         page.screenshot(path=out / "service.png")
+    for name in ("inspect", "report", "map-of-intents", "service"):
+        _frame(out / f"{name}.png")
+
+
+def _frame(path: Path) -> None:
+    """Draw a line around a picture: on a white page it would seem to be part of that."""
+    from PIL import Image, ImageDraw
+
+    with Image.open(path) as picture:
+        ImageDraw.Draw(picture).rectangle((0, 0, picture.width - 1, picture.height - 1), outline="#c5cdd3", width=2)
+        picture.save(path)
 
 
 def _chapter(page: Any, title: str) -> dict[str, float]:
