@@ -1,8 +1,9 @@
-"""The pages that Turnloom makes, checked with axe-core in a real browser, at desk and phone width.
+"""The pages that Turnloom makes, and its documentation, checked with axe-core in a real browser, at desk and phone width.
 
 Usage: python -m studies.onboarding.accessibility
 
-Runs the tests that visit them: the service's page before and after it answers, the pages of `report` and `inspect`.
+Runs the tests that visit them: the service's page before and after it answers, the pages of `report` and `inspect`,
+and home, tutorial, results and intents of the documentation.
 They fail at any serious or critical finding; only if none does, the figure is recorded.
 """
 
@@ -15,7 +16,12 @@ from tools.code_blocks import ROOT
 
 from studies.lib.figures import record
 
-TESTS = ["tests/service/test_page.py", "tests/cli/test_report_page.py", "tests/cli/test_inspect_page.py"]
+TESTS = [
+    "tests/service/test_page.py",
+    "tests/cli/test_report_page.py",
+    "tests/cli/test_inspect_page.py",
+    "tests/docs/test_site.py",
+]
 
 
 def main() -> None:

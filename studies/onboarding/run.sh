@@ -5,6 +5,8 @@ cd "$(dirname "$0")/../.."
 python -m studies.onboarding.install
 python -m studies.onboarding.tutorial --pictures docs/images
 python -m tools.code_blocks
+python -m tools.notebooks
+python -m tools.site_check
 python -m studies.onboarding.mistakes
 python -m studies.onboarding.quickstart_intents models/turnloom-mini "$MODELS/all-MiniLM-L6-v2"
 python -m studies.onboarding.hostile
