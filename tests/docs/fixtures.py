@@ -22,6 +22,28 @@ CHATS = [
 MODELS = ("my-model", "all-MiniLM-L6-v2", "gte-small")
 MINI = "turnloom-mini"
 """The model that a page installs: the clone's own, so what a page shows of it can be checked."""
+THINGS = (
+    "lamp",
+    "desk",
+    "chair",
+    "vase",
+    "rug",
+    "shelf",
+    "sofa",
+    "mirror",
+    "clock",
+    "bench",
+    "stool",
+    "plant",
+    "kettle",
+    "teapot",
+    "tray",
+    "cup",
+)
+ANSWERED_ALIKE = [
+    dialogue(400 + number, f"where is the {thing}?", "i look into it") for number, thing in enumerate(THINGS)
+]
+"""Questions with one answer, for views that need such."""
 INTENTS = {
     "track_order": ("where is", "has anyone sent", "i still wait for", "please track"),
     "return_item": ("how do i return", "i want to send back", "this is wrong, take back", "can i give back"),
@@ -68,7 +90,8 @@ def write_place(place: Path) -> None:
     write_models(place, " ".join(path.read_text(encoding="utf-8") for path in pages()))
     write_files(place)
     for name in ("corpus", "chats", "prepared"):
-        write_table(place / name, [*CHATS, *many(12, first=100)])
+        asked = [] if name == "corpus" else ANSWERED_ALIKE
+        write_table(place / name, [*CHATS, *many(12, first=100), *asked])
     write_table(place / "todays-chats", many(3, first=200))
     write_table(place / "held-out", many(40, first=300))
     write_sets(place / "sets")

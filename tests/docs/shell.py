@@ -89,7 +89,7 @@ class Shell:
             for line in block.body.splitlines():
                 json.loads(line)
         elif block.kind == "yaml":
-            yaml.safe_load(block.body)
+            list(yaml.safe_load_all(block.body))
         elif block.kind == "console":
             for command in commands(block):
                 self.run(command)
