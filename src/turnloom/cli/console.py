@@ -39,7 +39,7 @@ LOGS = typer.Argument(..., help="A dialogue table's folder; or logs or names of 
 SPLIT = typer.Option("all", help="For public sets: train, dev, test or all.")
 MAPPING = typer.Option(None, "--map", help="For tables of rows: dialogue_id=COLUMN,text=COLUMN,…")
 TABLES = typer.Argument(..., help="Folders of dialogue tables, as 'turnloom prepare' writes them.")
-MESSAGES = typer.Argument("-", help="CSV, TSV, JSONL, JSON or one message a line; - for standard input.")
+MESSAGES = typer.Argument("-", help="CSV, TSV, JSONL, JSON or one message per line; - for standard input.")
 FORMAT = typer.Option(None, help="jsonl, json, csv, tsv or txt; recognised if not given.")
 BF16 = typer.Option(
     False, help="Encode in bfloat16: faster on CPUs with AMX, slower on others; differences around 0.001."

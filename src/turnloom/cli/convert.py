@@ -66,18 +66,16 @@ def convert(
     logs: list[str] = typer.Argument(..., help="Names of public sets, files, folders, globs (in quotes) or URLs."),
     out: Path = typer.Option(..., help="The table's folder."),
     split: str = SPLIT,
-    log_format: str | None = typer.Option(None, "--format", help="The logs' format, if it is not to be recognised."),
+    log_format: str | None = typer.Option(None, "--format", help="The logs' format; recognised by default."),
     mapping: str | None = typer.Option(
         None,
         "--map",
         help="For tables: dialogue_id=COLUMN,text=COLUMN,speaker=COLUMN,… Also: time=none, dates=day-first.",
     ),
-    source: str | None = typer.Option(
-        None, help="A name for the source of these logs; each file's own name if not given."
-    ),
+    source: str | None = typer.Option(None, help="A name for the source of these logs; by default each file's name."),
     language: str | None = typer.Option(None, help="The conversations' language, such as en."),
     strict: bool = typer.Option(False, help="Fail if any record is rejected."),
-    overwrite: bool = typer.Option(False, help="Replace a table that is there."),
+    overwrite: bool = typer.Option(False, help="Replace an existing table."),
 ) -> None:
     """Read chat logs of any format into one dialogue table.
 

@@ -52,7 +52,7 @@ def list_sets(
 
 @app.command()
 def info(name: str = typer.Argument(..., help="The set's name.")) -> None:
-    """Say what a set is, its licence, source, splits and overlaps with others.
+    """See what a set is: licence, source, splits, overlaps with others.
 
     [bold]Example[/]
 

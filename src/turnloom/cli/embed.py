@@ -50,13 +50,13 @@ def embed(
     model: str = typer.Argument(..., help="A model's folder."),
     messages: str = MESSAGES,
     view: str = typer.Option(
-        "text", help="text for meaning; context for what turns call for; reply for what answers them."
+        "text", help="The output: text (meaning), context (a conversation awaiting a reply) or reply."
     ),
     out: Path | None = typer.Option(None, help="A .parquet or .jsonl file instead of JSON lines on standard output."),
     format: str | None = FORMAT,
     bf16: bool = BF16,
 ) -> None:
-    """Turn messages into vectors: JSON lines with text and vector.
+    """Get the embeddings of messages: JSON lines with text and vector.
 
     [bold]Examples[/]
 

@@ -45,22 +45,22 @@ def evaluate(
         ..., help="A model's folder; or bm25, tfidf, static:FOLDER, whitening:FOLDER, cls:FOLDER, mean:FOLDER."
     ),
     suite: str | None = typer.Option(
-        None, help="quick (if nothing else is said), dse, dse-finetune, dialoguecse, tadse, diaeval, ums or all."
+        None, help="quick (the default), dse, dse-finetune, dialoguecse, tadse, diaeval, ums or all."
     ),
     tasks: str | None = typer.Option(None, help="Only these tasks, separated by commas."),
     intents: Path | None = typer.Option(
         None, help="Your own labelled messages: CSV, TSV or JSONL with the columns text and label, perhaps split."
     ),
     responses: Path | None = typer.Option(None, help="Your own conversations: the folder of a dialogue table."),
-    draws: int | None = typer.Option(None, help="At most so many random draws a task."),
+    draws: int | None = typer.Option(None, help="The most random draws per task."),
     seed: int = typer.Option(0, help="The first draw's seed."),
     out: Path | None = typer.Option(None, help="Where results.json goes; by default runs/evaluate/MODEL."),
     cache: Path = typer.Option(Path("runs/embeddings"), help="Where embeddings are kept between runs."),
     bf16: bool = BF16,
 ) -> None:
-    """Measure an encoder on dialogue: intents, out-of-scope, replies, retrieval, similarity.
+    """See how well a model understands dialogue: intents, out of scope, replies, retrieval, similarity.
 
-    Tasks that results.json holds already are not run again; texts that were encoded once are not encoded again.
+    Finished tasks are not run again, and each text is encoded once.
 
     [bold]Examples[/]
 
@@ -143,9 +143,9 @@ def _summary(result: RunResult, names: list[str], out: Path) -> None:
 def compare(
     runs: list[Path] = typer.Argument(..., help="Folders with results.json, two or more; the first is the reference."),
 ) -> None:
-    """Compare evaluated models: differences with 95 % intervals, and in words whether one is better.
+    """See which model is better: differences with 95 % intervals, and a verdict in words.
 
-    Both what was drawn and which test messages there are is resampled. Verdicts are corrected for the number of tasks.
+    Draws and test messages are resampled. Verdicts are corrected for the number of tasks.
 
     [bold]Examples[/]
 
@@ -202,7 +202,7 @@ def report(
     out: Path = typer.Option(Path("report.html"), help="Where the page goes."),
     cache: Path = typer.Option(Path("runs/embeddings"), help="Where embeddings are kept; no model is loaded."),
 ) -> None:
-    """Write one self-contained HTML page: leaderboard, every task, maps, confusions, published numbers.
+    """Get one self-contained HTML page: leaderboard, every task, maps, confusions, published numbers.
 
     [bold]Examples[/]
 

@@ -63,17 +63,17 @@ def export(
     int8: bool = typer.Option(
         False, "--int8", help="In 8 bits: a quarter of the matrices' size, and faster, most on CPUs with VNNI."
     ),
-    texts: Path | None = typer.Option(None, help="What to compare on: a file with one text a line."),
+    texts: Path | None = typer.Option(None, help="What to compare on: a file with one text per line."),
     calibrate: Path | None = typer.Option(
-        None, help="For --int8, texts like those that will come, one a line; some English service messages by default."
+        None, help="For --int8, texts like those you expect, one per line; some English service messages by default."
     ),
     measure: bool = typer.Option(
         False, "--measure", help="Also run suite quick (ums for a re-ranker) on both, and report the change."
     ),
 ) -> None:
-    """Write a model as ONNX, for fast inference on CPUs, and report what that changes.
+    """Get a faster copy of a model for CPUs (ONNX), and a report of what that changes.
 
-    Every command that takes a model's folder takes the exported one too.
+    Use the new folder wherever you use a model's folder.
 
     [bold]Examples[/]
 

@@ -39,7 +39,7 @@ def inspect(
     mapping: str | None = MAPPING,
     hold_out: str = typer.Option("", help="Suites or public sets to look for in it, such as dse,diaeval or all."),
 ) -> None:
-    """Say what is in a corpus: sizes, speakers, repeats, and what to know before training on it.
+    """See what is in your conversations, and what to know before you train on them.
 
     [bold]Examples[/]
 

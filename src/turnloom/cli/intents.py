@@ -26,10 +26,8 @@ from turnloom.errors import TurnloomError
 if TYPE_CHECKING:
     from turnloom.intents import Cluster, IntentClassifier, LabelledMessage, Rate
 
-app = typer.Typer(
-    help="Few-shot intents that know what they don't know: fit, predict, evaluate, discover.", no_args_is_help=True
-)
-MODEL = typer.Option(None, help="The model's folder, if it is not where it was.")
+app = typer.Typer(help="Detect intents from a few examples, and know when none fits.", no_args_is_help=True)
+MODEL = typer.Option(None, help="The model's folder, if it has moved.")
 
 
 def _percent(rate: Rate) -> str:
@@ -68,21 +66,21 @@ def _frequencies(path: Path | None) -> dict[str, float] | None:
 def fit(
     examples: str = typer.Argument("-", help="Examples with the columns or keys text and label; - for standard input."),
     model: str = typer.Option(..., help="The model's folder."),
-    out: Path = typer.Option(..., help="Where the classifier goes."),
+    out: Path = typer.Option(..., help="The classifier's folder."),
     method: str = typer.Option("auto", help="prototypes, knn, logistic, or auto to choose by cross-validation."),
     multi_label: bool = typer.Option(False, help="A message may have several intents."),
     context_turns: int = typer.Option(0, min=0, help="How many earlier turns ('context') are read with a message."),
     false_reject: float = typer.Option(0.1, help="The share of in-scope messages that may be turned away."),
     false_accept: float | None = typer.Option(None, help="The share of out-of-scope messages that may be let in."),
     out_of_scope: Path | None = typer.Option(None, help="Messages that fit no intent."),
-    held_out: Path | None = typer.Option(None, help="In-scope messages to set the threshold by."),
+    held_out: Path | None = typer.Option(None, help="In-scope messages to set the threshold with."),
     accept_at: float = typer.Option(0.5, help="Below this probability, ask between two intents."),
     frequencies: Path | None = typer.Option(None, help="How often each intent will occur, as JSON."),
     format: str | None = FORMAT,
 ) -> None:
-    """Learn intents from a few labelled messages; no out-of-scope messages are needed.
+    """Get a classifier from a few labelled messages. You don't need out-of-scope examples.
 
-    Rows labelled out_of_scope, oos or none are taken as messages that fit no intent.
+    Rows labelled out_of_scope, oos or none are messages that fit no intent.
 
     [bold]Examples[/]
 

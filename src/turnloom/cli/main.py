@@ -31,7 +31,7 @@ from turnloom.errors import TurnloomError
 
 app = typer.Typer(
     name="turnloom",
-    help="Turn your own conversations into dialogue embeddings, and those into intents and replies.",
+    help="Turn your own conversations into intent detection and reply suggestions.",
     epilog="Start with: turnloom quickstart CHATS.csv · turnloom inspect LOGS… · turnloom convert LOGS… --out corpus/",
     no_args_is_help=True,
     add_completion=False,
@@ -64,11 +64,9 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _main(
-    version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Say which version this is."
-    ),
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
 ) -> None:
-    """Turn your own conversations into dialogue embeddings, and those into intents and replies."""
+    """Turn your own conversations into intent detection and reply suggestions."""
 
 
 _UsageError: Any = typer.BadParameter.__base__

@@ -35,25 +35,27 @@ def _source(logs: list[str], out: Path, split: str, mapping: str | None) -> Path
 def prepare(
     logs: list[str] = LOGS,
     out: Path = typer.Option(..., help="The prepared table's folder."),
-    hold_out: str = typer.Option("", help="Suites or public sets to cut out, such as dse,diaeval or all."),
+    hold_out: str = typer.Option("", help="Suites or public sets whose text is removed, such as dse,diaeval or all."),
     split: str = SPLIT,
     min_turns: int = typer.Option(2, help="Drop dialogues with fewer turns."),
     merge: bool = typer.Option(False, "--merge-speakers", help="Make consecutive turns of one speaker one turn."),
     near: bool = typer.Option(True, "--near/--no-near", help="Drop near duplicates, not only exact ones."),
-    threshold: float = typer.Option(0.7, help="Near duplicates: the similarity from which on they count."),
+    threshold: float = typer.Option(
+        0.7, help="Near duplicates: the similarity from which two dialogues count as the same."
+    ),
     bands: int = typer.Option(20, help="Near duplicates: bands of the locality-sensitive hash."),
     rows: int = typer.Option(5, help="Near duplicates: rows of a band."),
-    scrub: bool = typer.Option(True, "--scrub/--no-scrub", help="Replace personal data by placeholders."),
+    scrub: bool = typer.Option(True, "--scrub/--no-scrub", help="Replace personal data with placeholders."),
     names: str | None = typer.Option(
         None, help="Also replace names and addresses, with this spaCy model (name or path)."
     ),
     mapping: str | None = MAPPING,
     runner: str = typer.Option("native", help="Where it runs: native (this process) or ray."),
-    overwrite: bool = typer.Option(False, help="Replace another table that is there."),
+    overwrite: bool = typer.Option(False, help="Replace an existing table."),
 ) -> None:
-    """Clean a corpus for training: normalise, drop duplicates, scrub personal data, cut out benchmark material.
+    """Get a clean dialogue table: drops duplicates, replaces personal data, removes benchmark text.
 
-    Run again with the same input and options it does nothing; killed in the middle, the next run goes on.
+    Run it again with the same input and it does nothing; after an interruption it continues.
 
     [bold]Examples[/]
 

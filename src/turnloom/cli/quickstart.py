@@ -33,20 +33,20 @@ STEPS = 6
 
 
 def quickstart(
-    logs: str = typer.Argument(..., help="Your conversations: a CSV with one message a row, or any other chat log."),
+    logs: str = typer.Argument(..., help="Your conversations: a CSV with one message per row, or any other chat log."),
     start: Path | None = typer.Option(
-        None, help=f"The model to start from; {INSTALLED_START} if installed, else {DEFAULT_START} from the hub."
+        None, help=f"The base model; {INSTALLED_START} if installed, else {DEFAULT_START} from the hub."
     ),
-    out: Path = typer.Option(Path("quickstart"), help="A folder for everything that is made."),
+    out: Path = typer.Option(Path("quickstart"), help="The folder for everything it makes."),
     minutes: float = typer.Option(5.0, min=0.01, help="How long to train."),
     recipe: str = typer.Option("dse-heads", help="How to train: a recipe's name or a YAML file."),
     mapping: str | None = typer.Option(
         None, "--map", help="If columns are not found: dialogue_id=COLUMN,text=COLUMN,…"
     ),
 ) -> None:
-    """From chat logs to a service that suggests replies and knows intents, without labels, in a few minutes.
+    """Get a service that detects intents and suggests replies from your chat logs, without labels, in a few minutes.
 
-    Run again with the same logs it goes on where it was; what you changed by hand (intents.csv, service.yaml) stays.
+    Run it again with the same logs and it continues where it stopped. Your edits to intents.csv and service.yaml stay.
 
     [bold]Examples[/]
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from turnloom.replies import IndexVersion
 
 app = typer.Typer(
-    help="Past replies that fit a conversation: build an index, search it, measure it.", no_args_is_help=True
+    help="Suggest past replies that fit a conversation: build an index, search it, measure it.", no_args_is_help=True
 )
 
 app.command()(search)
@@ -29,13 +29,13 @@ def build(
     speakers: str = typer.Option("system", help="Whose turns are replies: system (those who answer) or everyone."),
     system: str = typer.Option("", help="The names of those who answer, such as agent,helpdesk; common ones if empty."),
     min_words: int = typer.Option(1, help="Leave out shorter replies."),
-    context_turns: int = typer.Option(5, help="So many turns before a reply are its context."),
+    context_turns: int = typer.Option(5, help="How many turns before a reply are its context."),
     contexts: bool = typer.Option(False, help="Index contexts too, to find replies to similar ones."),
     bf16: bool = BF16,
 ) -> None:
-    """Index the replies of conversations; each once, with how often and where it was given.
+    """Get an index of past replies, each once, with how often and where it was given.
 
-    Killed in the middle, the same command goes on where it was.
+    Interrupted? Run the same command again.
 
     [bold]Example[/]
 
@@ -101,9 +101,9 @@ def delete(
 
 @app.command()
 def reembed(index: Path = INDEX, model: Path = MODEL, bf16: bool = BF16) -> None:
-    """Make all vectors anew with another model; searches use the old ones until it is done.
+    """Make all vectors again with another model; searches use the old ones until it is done.
 
-    Killed in the middle, the same command goes on where it was.
+    Interrupted? Run the same command again.
 
     [bold]Example[/]
 
@@ -141,7 +141,7 @@ def versions(index: Path = INDEX) -> None:
 
 
 @app.command()
-def prune(index: Path = INDEX, keep: int = typer.Option(1, help="So many of the last versions stay.")) -> None:
+def prune(index: Path = INDEX, keep: int = typer.Option(1, help="How many of the latest versions to keep.")) -> None:
     """Remove older versions.
 
     [bold]Example[/]
@@ -157,7 +157,7 @@ def prune(index: Path = INDEX, keep: int = typer.Option(1, help="So many of the 
 
 @app.command()
 def rollback(index: Path = INDEX) -> None:
-    """Undo a write that was killed and shall not be finished.
+    """Undo an interrupted write.
 
     [bold]Example[/]
 

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from turnloom.replies import ReplyIndex, Suggestion
 
 INDEX = typer.Argument(..., help="The index's folder.")
-MODEL = typer.Option(..., help="The encoder's folder.")
+MODEL = typer.Option(..., help="The model's folder.")
 RERANKER = typer.Option(None, help="A cross-encoder's folder: it puts the best candidates in their final order.")
 RERANK_WEIGHT = typer.Option(0.7, help="How much the re-ranker counts beside the search: 0 not at all, 1 alone.")
 MODE = typer.Option("hybrid", help="What is compared: vector, text, hybrid (both), contexts, or all.")
 WHERE = typer.Option(None, help="A condition in SQL over text, count, sources and domains: 'count > 1'.")
 RARITY = typer.Option(0.1, help="How much frequent replies count less: 0 not at all, 1 by their inverse frequency.")
-REPEATS = typer.Option(False, "--repeats", help="Also suggest what was said in the context already.")
+REPEATS = typer.Option(False, "--repeats", help="Also suggest what was already said in the context.")
 BF16 = typer.Option(
     False, help="Encode in bfloat16: faster on CPUs with AMX only. An index keeps to what it was built with."
 )
@@ -123,7 +123,7 @@ def evaluate(
     model: Path = MODEL,
     reranker: Path | None = RERANKER,
     rerank_weight: float = RERANK_WEIGHT,
-    limit: int = typer.Option(1_000, help="At most so many contexts."),
+    limit: int = typer.Option(1_000, help="The most contexts."),
     mode: str = MODE,
     where: str | None = WHERE,
     rarity: float = RARITY,
@@ -131,7 +131,7 @@ def evaluate(
     out: Path | None = typer.Option(None, help="Also write the scores to this JSON file."),
     bf16: bool = BF16,
 ) -> None:
-    """Measure how often the reply that was given is found.
+    """See how often the reply that was given is found.
 
     [bold]Example[/]
 

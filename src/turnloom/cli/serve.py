@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 def serve(
     config: Path | None = typer.Argument(None, help="The configuration file; see --init."),
-    init: bool = typer.Option(False, "--init", help="Print a commented configuration, and do no more."),
-    new_key: str | None = typer.Option(None, help="Make an API key of this name, and do no more."),
+    init: bool = typer.Option(False, "--init", help="Print a commented configuration and exit."),
+    new_key: str | None = typer.Option(None, help="Make an API key with this name and exit."),
     check: bool = typer.Option(
-        False, "--check", help="Load everything as a start does, say what would stop it, and do no more."
+        False, "--check", help="Load everything as a start does, say what would stop it, and exit."
     ),
 ) -> None:
     """Serve models, intents and replies over HTTP, with a web page at / to try them.

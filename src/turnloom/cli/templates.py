@@ -17,15 +17,16 @@ app = typer.Typer(
     help="Templates of utterances and the values that fill them, for the recipe tadse.", no_args_is_help=True
 )
 
-TOP_K = typer.Option(5, help="Templates are filled with so many of the most frequent values of each slot.")
-CAP = typer.Option(200, help="No more new utterances of a template than this.")
+TOP_K = typer.Option(5, help="How many of a slot's most frequent values fill a template.")
+CAP = typer.Option(200, help="The most new utterances per template.")
 SAMPLES = typer.Option(8, help="How many new utterances to show.")
 
 
 @app.command()
 def build(
     inputs: list[str] = typer.Argument(
-        ..., help="Tables, JSON Lines of utterances with 'text' and 'slots' (a tag a word), or names of public sets."
+        ...,
+        help="Tables, JSON Lines of utterances with 'text' and 'slots' (one tag per word), or names of public sets.",
     ),
     out: Path = typer.Option(..., help="The folder of the table with slots."),
     tagger: str | None = typer.Option(
@@ -34,7 +35,7 @@ def build(
     split: str = typer.Option("train", help="For public sets: train, dev or test."),
     top_k: int = TOP_K,
     cap: int = CAP,
-    overwrite: bool = typer.Option(False, help="Replace a table that is there."),
+    overwrite: bool = typer.Option(False, help="Replace an existing table."),
 ) -> None:
     """Make a table whose turns have slots, and show the templates and values that it gives.
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def init_config(recipe: str = typer.Argument("dse", help="Which recipe; an unknown name lists them.")) -> None:
-    """Print a commented recipe to change and train with.
+    """Get a commented recipe to change and train with.
 
     [bold]Example[/]
 
@@ -47,12 +47,12 @@ def _validation(choice: str | None, recipe: Recipe) -> Any:
 
 
 def train(
-    recipe: str = typer.Argument(..., help="A recipe's name (dse, wmdc-heads, ...) or a YAML file."),
+    recipe: str = typer.Argument(..., help="A recipe's name (dse-heads, turnloom, ...) or a YAML file."),
     tables: list[Path] = TABLES,
     out: Path = typer.Option(..., help="The new model's folder."),
-    start: Path | None = typer.Option(None, help="The model to start from; the recipe's own if not given."),
+    start: Path | None = typer.Option(None, help="The base model; by default the recipe's own."),
     adapt: bool = typer.Option(
-        False, help="Go on from a trained model (turnloom-mini unless --start says) to how these conversations go."
+        False, help="Fine-tune a trained model (turnloom-mini by default) on these conversations."
     ),
     minutes: float | None = typer.Option(
         None,
@@ -60,15 +60,15 @@ def train(
         help="How long the whole command may take, instead of the recipe's epochs: building views, training, "
         "validation, refitting heads and saving.",
     ),
-    change: list[str] = typer.Option([], "--set", help="Change a place of the recipe: stages.0.batch_size=256."),
+    change: list[str] = typer.Option([], "--set", help="Override one setting: stages.0.batch_size=256."),
     validation: str | None = typer.Option(
-        None, help="What decides which checkpoint is best: a dialogue table kept apart, or 'benchmarks'."
+        None, help="Where the best checkpoint is chosen: a dialogue table you set aside, or 'benchmarks'."
     ),
-    resume: bool = typer.Option(False, help="Go on where a run into this folder broke off."),
+    resume: bool = typer.Option(False, help="Continue an interrupted run."),
 ) -> None:
-    """Train an encoder, or a re-ranker, on conversations, without labels.
+    """Get a model that knows your conversations, without labels: an encoder, or a re-ranker.
 
-    Stopped at any moment, the same command with --resume goes on.
+    Interrupted? Run the same command with --resume.
 
     [bold]Examples[/]
 

@@ -182,7 +182,7 @@ def warnings_of(found: CorpusStatistics) -> list[str]:
         warnings.append(f"{leaked:,} turns and pairs are benchmark material: cut them out with 'prepare --hold-out'.")
     if found.adjacent_pairs < 10_000:
         warnings.append(
-            f"{found.adjacent_pairs:,} adjacent pairs are few: adapt a trained encoder, do not start from none."
+            f"{found.adjacent_pairs:,} adjacent pairs are few: fine-tune an existing model, don't train from scratch."
         )
     return warnings
 
