@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from studies.lib.tables import differences_table, mean_run, scores_table
+from studies.lib.tables import differences_table, mean_run, scores_table, transposed
 
 from turnloom.benchmarks import RunResult
 from turnloom.benchmarks.compare import compare_runs
@@ -57,3 +57,11 @@ def test_a_seed_that_lacks_a_task_or_failed_has_no_part_in_its_mean() -> None:
 def test_seeds_of_different_draws_are_refused() -> None:
     with pytest.raises(ValueError, match="zip"):
         mean_run([run([10.0, 20.0], [30.0, 50.0]), run([10.0, 20.0])])
+
+
+def test_a_wide_table_becomes_several_that_fit() -> None:
+    table = ["| | a | b |", "|---|---|---|", "| x | 1 | 2 |", "| y | 3 |  |", "| z | 5 |  |"]
+    assert transposed(table, 2) == [
+        ["| | x | y |", "|---|---|---|", "| a | 1 | 3 |", "| b | 2 |  |"],
+        ["| | z |", "|---|---|", "| a | 5 |"],
+    ]
