@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,8 @@ def study_markdown(name: str, root: Path = ROOT) -> str:
         place = posixpath.normpath(posixpath.join("studies", name, path))
         if place.startswith("docs/"):
             return f"{picture}[{label}]({posixpath.relpath(place, 'docs/studies')}{'#' + anchor if anchor else ''})"
+        if picture:  # `on_post_build` puts it beside the page.
+            return f'<img src="{posixpath.basename(place)}" alt="{label}">'
         study = re.fullmatch(r"studies/(\w+)/README\.md", place)
         return f"[{label}]({study[1]}.md)" if study else f"{label} (`{place}`)"
 
@@ -82,6 +85,12 @@ def on_post_page(output: str, page: Any, config: Any) -> str:
     return output.replace(
         'data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"'
     )
+
+
+def on_post_build(config: Any) -> None:
+    """Called by mkdocs in the end: pictures of the studies go beside their pages."""
+    for path in (ROOT / "studies").glob("*/*.svg"):
+        shutil.copy(path, Path(config["site_dir"]) / "studies" / path.parent.name / path.name)
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
