@@ -1,4 +1,4 @@
-"""The pages that Turnloom makes, and its documentation, checked with axe-core in a real browser, at desk and phone width.
+"""The pages that Turnloom makes, and its documentation: axe-core in a real browser, at desk and phone width.
 
 Usage: python -m studies.onboarding.accessibility
 
