@@ -49,7 +49,7 @@ def fitted(capsys: Captured, monkeypatch: pytest.MonkeyPatch, model: Path, examp
     out = tmp_path / "intents"
     code, text, _ = run(capsys, monkeypatch, "intents", "fit", str(examples), "--model", str(model), "--out", str(out))
     assert code == 0
-    assert "2 intents with 5 to 5 examples, 10 in all" in text
+    assert "2 intents with 5 examples each, 10 in all" in text
     assert "in-scope messages turned away:" in text
     assert f"Next: turnloom intents predict {out} MESSAGES" in text
     return out

@@ -114,11 +114,10 @@ def fit(
 def _say(classifier: IntentClassifier, out: Path) -> None:
     state, scope = classifier.fitted, classifier.scope
     counts = state.examples.counts
-    say(
-        f"{len(counts)} intents with {counts.min()} to {counts.max()} examples, {len(state.examples)} in all: "
-        f"{state.choice.method}"
-        + "".join(f", {name} {100 * value:.1f} %" for name, value in state.choice.scores.items())
-    )
+    each = f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"
+    tried = ", ".join(f"{name} {100 * value:.1f} %" for name, value in state.choice.scores.items())
+    say(f"{len(counts)} intents with {each} examples each, {len(state.examples)} in all")
+    say(f"Method: {state.choice.method}" + (f" (right for left-out examples: {tried})" if tried else ""))
     guess = " (one example an intent: a guess; give --held-out messages)" if scope.source == "single examples" else ""
     console.print(f"In scope from {scope.threshold:.3f} on. From {scope.source}{guess}:")
     say(f"  in-scope messages turned away: {_percent(scope.false_reject)}")

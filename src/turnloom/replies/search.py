@@ -26,6 +26,8 @@ from turnloom.replies.suggestion import RERANK_WEIGHT, RERANKED
 from turnloom.runtime.protocols import Vectors
 
 FUSION_CONSTANT = 60
+VECTORS_COUNT = 2.0
+"""So many times as much as words, which a question shares with many replies that do not answer it."""
 """Of reciprocal rank fusion, as in the paper (Cormack et al. 2009)."""
 COUNTED = 20_000
 """Of so many replies words are counted, to know which are rare."""
@@ -85,8 +87,10 @@ def rarest_words(text: str, counts: Counter[str], most: int = MOST_WORDS) -> str
     return " ".join(word for word in words if word not in counted[most:])
 
 
-def fuse(lists: Sequence[Sequence[Name]], constant: int = FUSION_CONSTANT) -> dict[Name, float]:
-    """Reciprocal rank fusion: the sum of `1 / (constant + rank)` over the lists that name a thing.
+def fuse(
+    lists: Sequence[Sequence[Name]], weights: Sequence[float] | None = None, constant: int = FUSION_CONSTANT
+) -> dict[Name, float]:
+    """Reciprocal rank fusion: the weighted sum of `1 / (constant + rank)` over the lists that name a thing.
 
     Example:
         >>> fused = fuse([["a", "b"], ["b", "c"]])
@@ -94,10 +98,20 @@ def fuse(lists: Sequence[Sequence[Name]], constant: int = FUSION_CONSTANT) -> di
         {'a': 0.01639, 'b': 0.03252, 'c': 0.01613}
     """
     scores: dict[Name, float] = {}
-    for names in lists:
+    for names, weight in zip(lists, weights or [1.0] * len(lists), strict=True):
         for rank, name in enumerate(names, 1):
-            scores[name] = scores.get(name, 0.0) + 1 / (constant + rank)
+            scores[name] = scores.get(name, 0.0) + weight / (constant + rank)
     return scores
+
+
+def fusion_constant(replies: int) -> int:
+    """How far down a list a rank still counts: less far among few replies, where every list holds nearly all of them.
+
+    Example:
+        >>> [fusion_constant(replies) for replies in (71, 500, 100_000)]
+        [2, 10, 60]
+    """
+    return min(FUSION_CONSTANT, max(2, replies // 50))
 
 
 @dataclass(slots=True)
@@ -142,7 +156,7 @@ class Searcher:
             if where is None:
                 raise
             raise TurnloomError(f"the condition {where!r} is wrong ({error})".replace("\n", " "), _COLUMNS) from error
-        return _ranked(found, options.rarity)[:limit]
+        return _ranked(found, options.rarity, fusion_constant(self.version.replies.rows))[:limit]
 
     async def _list(self, name: str, words: str, vector: Vectors | None, where: str | None, limit: int) -> pa.Table:
         if name == "text":
@@ -192,7 +206,7 @@ class Searcher:
 _COLUMNS = "it may name text, count, sources and domains, as in: count > 1 AND array_has_any(sources, ['chats'])"
 
 
-def _ranked(lists: list[pa.Table], rarity: float) -> list[Hit]:
+def _ranked(lists: list[pa.Table], rarity: float, constant: int) -> list[Hit]:
     """One list alone keeps its own scores; several are fused by ranks, since cosines and BM25 do not add up."""
     columns = [found.to_pydict() for found in lists]
     weights: dict[int, float] = {}
@@ -203,7 +217,9 @@ def _ranked(lists: list[pa.Table], rarity: float) -> list[Hit]:
             similarity = dict(zip(column["_rowid"], (1 - far for far in column["_distance"]), strict=True))
     own = [_own_scores(column) for column in columns]
     # Rows of one score stand in the order of the table, in whatever order they were found.
-    scores = own[0] if len(own) == 1 else fuse([sorted(each, key=lambda row: (-each[row], row)) for each in own])
+    ordered = [sorted(each, key=lambda row: (-each[row], row)) for each in own]
+    counts = [1.0 if "_score" in column else VECTORS_COUNT for column in columns]
+    scores = own[0] if len(own) == 1 else fuse(ordered, counts, constant)
     hits = [Hit(row, score * weights[row] ** rarity, similarity.get(row)) for row, score in scores.items()]
     return sorted(hits, key=lambda hit: (-hit.score, hit.row))
 
