@@ -1,0 +1,119 @@
+"""Encoders behind an OpenAI-compatible endpoint: `POST URL/embeddings`."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from turnloom.errors import TurnloomError
+from turnloom.runtime.protocols import Context, Vectors
+from turnloom.runtime.vectors import unit_rows
+
+__all__ = ["KEY_VARIABLE", "EndpointEncoder"]
+
+KEY_VARIABLE = "OPENAI_API_KEY"
+ATTEMPTS, LONGEST_WAIT, TIMEOUT = 6, 30.0, 60.0
+TEXTS_AT_A_TIME = 64
+
+
+class EndpointEncoder:
+    """Asks a server for vectors; anything that speaks OpenAI's embeddings API, Turnloom's own service included.
+
+    A request that fails for a reason that may pass (no connection, too many requests, a fault of the server) is made
+    again, six times at most, with growing waits. The key comes from the environment variable `OPENAI_API_KEY`.
+
+    Args:
+        url: The address up to `/v1`.
+        model: The name that the server knows the model by.
+        sleep: Waits between attempts.
+
+    Raises:
+        TurnloomError: If a key would be sent over an unencrypted connection to another machine.
+    """
+
+    has_heads = False
+    languages: frozenset[str] = frozenset()
+
+    def __init__(self, url: str, model: str, *, sleep: Callable[[float], None] = time.sleep) -> None:
+        address = urlsplit(url)
+        if address.scheme not in ("http", "https") or not address.hostname:
+            raise TurnloomError(f"{url!r} is no address of an endpoint", "write it as https://HOST/v1")
+        key = os.environ.get(KEY_VARIABLE)
+        local = address.hostname in ("127.0.0.1", "::1", "localhost")
+        if key and address.scheme == "http" and not local:
+            raise TurnloomError(
+                f"{KEY_VARIABLE} would be sent to {address.hostname} in the clear", "use https, or unset the variable"
+            )
+        self.name = model
+        self.url = url.rstrip("/") + "/embeddings"
+        self.fingerprint = "endpoint-" + hashlib.sha256(f"{self.url}\x00{model}".encode()).hexdigest()[:23]
+        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._sleep = sleep
+
+    def format_context(self, context: Context) -> str:
+        """The turns, one a line."""
+        return "\n".join(context)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Vectors for meaning, of length one."""
+        if not texts:
+            return np.zeros((0, 0), np.float32)
+        starts = range(0, len(texts), TEXTS_AT_A_TIME)
+        return np.concatenate([self._request(list(texts[start : start + TEXTS_AT_A_TIME])) for start in starts])
+
+    def encode_query(self, contexts: Sequence[Context]) -> Vectors:
+        """Vectors for contexts: their turns joined."""
+        return self.encode([self.format_context(context) for context in contexts])
+
+    def encode_document(self, replies: Sequence[str]) -> Vectors:
+        """Vectors for replies: the same as for meaning."""
+        return self.encode(replies)
+
+    def _request(self, texts: list[str]) -> Vectors:
+        import httpx
+
+        problem = ""
+        for attempt in range(ATTEMPTS):
+            wait = min(LONGEST_WAIT, 0.5 * 2**attempt)
+            try:
+                body = {"model": self.name, "input": texts}
+                answer = httpx.post(self.url, json=body, headers=self._headers, timeout=TIMEOUT)
+            except httpx.TransportError as error:
+                problem = str(error) or type(error).__name__
+            else:
+                if answer.status_code == httpx.codes.OK:
+                    return self._vectors(answer, len(texts))
+                problem = f"{answer.status_code}: {answer.text[:200]}"
+                if answer.status_code != httpx.codes.TOO_MANY_REQUESTS and answer.status_code < 500:
+                    raise TurnloomError(f"{self.url} refused ({problem})", self._fix(answer.status_code))
+                wait = _asked_wait(answer) or wait
+            if attempt < ATTEMPTS - 1:
+                self._sleep(wait)
+        raise TurnloomError(f"{self.url} did not answer ({problem})", "check the server, then run the command again")
+
+    def _fix(self, status: int) -> str:
+        if status in (401, 403):
+            return f"set {KEY_VARIABLE} to a key that the server accepts"
+        return f"check the address, and that the server has a model {self.name!r}"
+
+    def _vectors(self, answer: Any, count: int) -> Vectors:
+        try:
+            rows = sorted(answer.json()["data"], key=lambda row: row["index"])
+            vectors = np.array([row["embedding"] for row in rows], np.float32)
+        except (ValueError, KeyError, TypeError) as error:
+            raise TurnloomError(f"{self.url} answered with no vectors ({error!r})", "check the address") from error
+        if vectors.ndim != 2 or len(vectors) != count or not np.isfinite(vectors).all():
+            raise TurnloomError(f"{self.url} answered {len(vectors)} vectors for {count} texts", "check the server")
+        return unit_rows(vectors)
+
+
+def _asked_wait(answer: Any) -> float | None:
+    """How long the server asks to wait, up to a bound."""
+    asked = answer.headers.get("retry-after", "")
+    return min(LONGEST_WAIT, float(asked)) if asked.replace(".", "", 1).isdigit() else None

@@ -1,0 +1,9 @@
+"""Encode once: each distinct text of some dialogue tables as one vector, and the dialogues as rows of them."""
+
+from __future__ import annotations
+
+from turnloom.vectors.build import VectorOptions, build_vectors
+from turnloom.vectors.encoder import StoredEncoder
+from turnloom.vectors.table import Conversations, VectorTable
+
+__all__ = ["Conversations", "StoredEncoder", "VectorOptions", "VectorTable", "build_vectors"]

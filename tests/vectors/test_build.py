@@ -1,0 +1,137 @@
+"""The vector table: every distinct text once, the dialogues as rows, whatever interrupts the run."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.replies.toy import WordEncoder, dialogue, many, write_table
+from turnloom.corpus.schema import Dialogue, Turn
+from turnloom.errors import TurnloomError
+from turnloom.vectors import StoredEncoder, VectorOptions, VectorTable, build_vectors
+
+HERE = VectorOptions(WordEncoder, turns_per_range=40)
+CHILD = """
+import sys, time
+from pathlib import Path
+from tests.vectors.test_build import HERE, WordEncoder
+from turnloom.vectors import VectorOptions, build_vectors
+
+class Slow(WordEncoder):
+    def encode(self, texts):
+        time.sleep(0.05)
+        return super().encode(texts)
+
+build_vectors([Path(sys.argv[1])], Path(sys.argv[2]), VectorOptions(Slow, turns_per_range=40))
+"""
+
+
+def test_each_text_is_encoded_once_and_dialogues_point_at_it(tmp_path: Path) -> None:
+    said = [*many(20), dialogue("last", "thanks", "Naïve café 🙂", "thanks")]
+    table = write_table(tmp_path / "table", said)
+    manifest, encoded = build_vectors([table], tmp_path / "v", HERE)
+    texts = {turn.text for one in said for turn in one.turns}
+    assert (encoded, manifest.texts, manifest.dialogues) == (len(texts), len(texts), 21)
+    vectors = VectorTable(tmp_path / "v")
+    own = WordEncoder()
+    for text in texts:
+        row = vectors.rows([text])[0]
+        assert np.array_equal(vectors.vectors[row], own.encode([text]).astype(np.float16)[0])
+    assert vectors.rows(["never said"]).tolist() == [-1]
+    talks = vectors.conversations
+    by_rows = {
+        tuple(talks.rows[begin:end]): tuple(talks.speakers[begin:end])
+        for begin, end in zip(talks.offsets[:-1], talks.offsets[1:], strict=True)
+    }
+    assert by_rows == {
+        tuple(vectors.rows([turn.text for turn in one.turns])): tuple(place % 2 for place in range(len(one.turns)))
+        for one in said
+    }
+    assert talks.names == ["chats"]
+
+
+def test_speakers_are_numbered_in_order_of_appearance(tmp_path: Path) -> None:
+    names = ["zoe", "adam", "zoe", "bob", "adam"]
+    said = Dialogue("1", "irc", [Turn(name, f"line {n}") for n, name in enumerate(names)])
+    build_vectors([write_table(tmp_path / "t", [said])], tmp_path / "v", HERE)
+    assert VectorTable(tmp_path / "v").conversations.speakers.tolist() == [0, 1, 0, 2, 1]
+
+
+def test_only_new_texts_are_encoded_and_old_ones_leave(tmp_path: Path) -> None:
+    one, both = write_table(tmp_path / "one", many(30)), write_table(tmp_path / "both", many(40))
+    first, _ = build_vectors([one], tmp_path / "v", HERE)
+    grown, encoded = build_vectors([both], tmp_path / "v", HERE)
+    assert encoded == grown.texts - first.texts > 0
+    fresh, _ = build_vectors([both], tmp_path / "fresh", HERE)
+    assert grown.content_hash == fresh.content_hash != first.content_hash
+    again, nothing = build_vectors([both], tmp_path / "v", HERE)
+    assert (again.content_hash, nothing) == (grown.content_hash, 0)
+    back, nothing = build_vectors([one], tmp_path / "v", HERE)
+    assert (back.content_hash, nothing) == (first.content_hash, 0)
+
+
+def test_several_tables_count_as_one(tmp_path: Path) -> None:
+    halves = [write_table(tmp_path / "a", many(10)), write_table(tmp_path / "b", many(10, first=10))]
+    manifest, _ = build_vectors(halves, tmp_path / "v", HERE)
+    assert (manifest.dialogues, manifest.turns) == (20, 120)
+    whole, _ = build_vectors([write_table(tmp_path / "whole", many(20))], tmp_path / "w", HERE)
+    assert np.array_equal(VectorTable(tmp_path / "v").vectors, VectorTable(tmp_path / "w").vectors)
+    assert manifest.texts == whole.texts
+
+
+def test_vectors_of_another_model_are_not_mixed_in(tmp_path: Path) -> None:
+    table = write_table(tmp_path / "t", many(3))
+    build_vectors([table], tmp_path / "v", HERE)
+    with pytest.raises(TurnloomError, match="holds vectors of words"):
+        build_vectors([table], tmp_path / "v", VectorOptions(partial(WordEncoder, "other")))
+    with pytest.raises(TurnloomError, match="holds vectors of words, not of other"):
+        StoredEncoder(WordEncoder("other"), VectorTable(tmp_path / "v"))
+
+
+def test_a_folder_that_is_no_vector_table_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TurnloomError, match="holds no whole vector table"):
+        VectorTable(tmp_path)
+    build_vectors([write_table(tmp_path / "t", many(3))], tmp_path / "v", HERE)
+    (tmp_path / "v/vectors.npy").write_bytes((tmp_path / "v/vectors.npy").read_bytes()[:-7])
+    with pytest.raises(TurnloomError, match=r"vectors\.npy cannot be read"):
+        VectorTable(tmp_path / "v")
+    with pytest.raises(TurnloomError, match="is not a vector table's manifest"):
+        VectorTable(tmp_path / "t")
+
+
+def test_stored_vectors_are_not_made_again(tmp_path: Path) -> None:
+    build_vectors([write_table(tmp_path / "t", many(5))], tmp_path / "v", HERE)
+    inner = WordEncoder()
+    stored = StoredEncoder(inner, VectorTable(tmp_path / "v"))
+    found = stored.encode(["never said", "thanks", "You are welcome!"])
+    assert inner.encoded == stored.encoded == 1
+    assert np.allclose(found, WordEncoder().encode(["never said", "thanks", "You are welcome!"]), atol=0.01)
+    assert stored.encode(["thanks"]).shape == (1, 32)
+    assert inner.encoded == 1
+
+
+def test_killed_at_any_moment_it_goes_on(tmp_path: Path) -> None:
+    table = write_table(tmp_path / "t", many(60))
+    expected, _ = build_vectors([table], tmp_path / "whole", HERE)
+    rng, kills = random.Random(0), 0
+    command = [sys.executable, "-c", CHILD, str(table), str(tmp_path / "v")]
+    while not (tmp_path / "v/manifest.json").exists():
+        process = subprocess.Popen(command)
+        if kills < 3:
+            # Once there is something to lose: importing takes seconds.
+            while process.poll() is None and not list((tmp_path / "v").rglob(f"range-*{kills}.done")):
+                time.sleep(0.01)
+            time.sleep(rng.random() * 0.1)
+            process.kill()
+        kills += process.wait() == -signal.SIGKILL
+    assert kills == 3
+    assert VectorTable(tmp_path / "v").manifest.content_hash == expected.content_hash
+    assert not (tmp_path / "v/.work").exists()
