@@ -58,6 +58,8 @@ def embed(
 ) -> None:
     """Get the embeddings of messages: JSON lines with text and vector.
 
+    For messages in a pipe. To encode whole conversations once and learn from them, use turnloom vectors.
+
     [bold]Examples[/]
 
     turnloom embed my-model messages.csv --out vectors.parquet

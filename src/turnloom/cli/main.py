@@ -25,6 +25,7 @@ from turnloom.cli import (
     serve,
     templates,
     train,
+    vectors,
 )
 from turnloom.cli.console import console, fail, note
 from turnloom.errors import TurnloomError
@@ -49,6 +50,7 @@ app.command("export")(export.export)
 app.command("compare")(evaluate.compare)
 app.command("report")(evaluate.report)
 app.command("embed")(embed.embed)
+app.command("vectors")(vectors.vectors)
 app.command("serve")(serve.serve)
 app.add_typer(data.app, name="data")
 app.add_typer(templates.app, name="templates")

@@ -11,8 +11,6 @@ import typer
 from turnloom.cli.console import command_line, console, share_progress, warn
 from turnloom.errors import TurnloomError
 
-__all__ = ["vectors"]
-
 
 def vectors(
     tables: list[Path] = typer.Argument(..., help="Folders of dialogue tables."),

@@ -12,10 +12,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from turnloom.errors import TurnloomError
-from turnloom.runtime.protocols import Context, Vectors
-from turnloom.runtime.vectors import unit_rows
-
-__all__ = ["KEY_VARIABLE", "EndpointEncoder"]
+from turnloom.runtime.protocols import Context, Vectors, unit_rows
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 ATTEMPTS, LONGEST_WAIT, TIMEOUT = 6, 30.0, 60.0

@@ -22,8 +22,6 @@ from turnloom.files import WholeFolder, write_whole
 from turnloom.runtime.protocols import Encoder
 from turnloom.vectors.table import DIALOGUES, KEYS, MANIFEST, VECTORS, VectorManifest, VectorTable, find_keys, text_keys
 
-__all__ = ["Progress", "VectorOptions", "build_vectors"]
-
 Progress = Callable[[str, float, str], None]
 """Called with a step, the part of it that is done and a note."""
 

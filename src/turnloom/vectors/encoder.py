@@ -10,8 +10,6 @@ from turnloom.errors import TurnloomError
 from turnloom.runtime.protocols import Context, Encoder, Vectors, is_made_for
 from turnloom.vectors.table import VectorTable
 
-__all__ = ["StoredEncoder"]
-
 
 class StoredEncoder:
     """An encoder whose vectors for meaning come from a vector table where it has them.

@@ -14,11 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from turnloom.corpus.hashing import hash_strings
 from turnloom.corpus.table import engine_versions
+from turnloom.corpus.turn_arrays import hash_strings
 from turnloom.errors import TurnloomError
-
-__all__ = ["DIALOGUES", "KEYS", "MANIFEST", "VECTORS", "Conversations", "VectorManifest", "VectorTable", "text_keys"]
 
 MANIFEST, KEYS, VECTORS, DIALOGUES = "manifest.json", "keys.npy", "vectors.npy", "dialogues"
 

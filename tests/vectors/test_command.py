@@ -1,0 +1,59 @@
+"""`turnloom vectors` on a table, and against the project's own service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from tests.service.toy import HeadedEncoder, listening, loaders, settings
+from tests.training.toy import conversations, write_start, write_table
+from turnloom.cli.main import app
+from turnloom.runtime import load_encoder
+from turnloom.runtime.endpoint import KEY_VARIABLE
+from turnloom.service.app import create_app
+from turnloom.vectors import VectorTable
+
+
+def test_a_table_is_encoded_and_unscrubbed_ones_are_warned_of(tmp_path: Path) -> None:
+    table, model = write_table(tmp_path / "t", conversations(30)), write_start(tmp_path / "m")
+    command = ["vectors", str(table), "--model", str(model), "--out", str(tmp_path / "v")]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    assert "personal data was not replaced" in done.stderr
+    vectors = VectorTable(tmp_path / "v")
+    assert f"{len(vectors):,} distinct texts of 60 turns" in done.stdout
+    text = "please tell me about q1 and q2"
+    both = [text] if vectors.rows([text])[0] >= 0 else [str(conversations(1)[0]["turns"][0]["text"])]  # type: ignore[index]
+    stored = vectors.vectors[vectors.rows(both)].astype(np.float32)
+    assert np.allclose(stored, load_encoder(model).encode(both), atol=2e-3)
+    again = CliRunner().invoke(app, command)
+    assert "; 0 encoded now" in again.stdout
+
+
+def test_a_prepared_table_is_not_warned_of(tmp_path: Path) -> None:
+    table, model = write_table(tmp_path / "t", conversations(30)), write_start(tmp_path / "m")
+    assert CliRunner().invoke(app, ["prepare", str(table), "--out", str(tmp_path / "p")]).exit_code == 0
+    done = CliRunner().invoke(
+        app, ["vectors", str(tmp_path / "p"), "--model", str(model), "--out", str(tmp_path / "v")]
+    )
+    assert done.exit_code == 0, done.output
+    assert "warning" not in done.stderr
+
+
+def test_an_endpoint_gives_the_vectors_of_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(KEY_VARIABLE, raising=False)
+    encoder = HeadedEncoder()
+    table = write_table(tmp_path / "t", conversations(100))
+    with listening(create_app(settings(tmp_path), loaders(encoder))) as address:
+        command = ["vectors", str(table), "--endpoint", f"{address}/v1", "--model", encoder.name]
+        done = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "v")])
+        assert done.exit_code == 0, done.output
+        wrong = CliRunner().invoke(app, [*command[:-1], "another", "--out", str(tmp_path / "w")])
+    assert wrong.exit_code == 1
+    vectors = VectorTable(tmp_path / "v")
+    text = str(conversations(1)[0]["turns"][0]["text"])  # type: ignore[index]
+    said = encoder.encode([text])[0]
+    assert np.allclose(vectors.vectors[vectors.rows([text])[0]], said / np.linalg.norm(said), atol=1e-3)
