@@ -12,10 +12,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Normalize
 
 from tests.replies.toy import WordEncoder, dialogue, many, write_table
+from tests.training.toy import write_start
 from turnloom.corpus.schema import Dialogue, Turn
 from turnloom.errors import TurnloomError
+from turnloom.objectives import ContextReplyHeads
+from turnloom.runtime import load_encoder
+from turnloom.training.losses import keep_heads
 from turnloom.vectors import StoredEncoder, VectorOptions, VectorTable, build_vectors
 
 HERE = VectorOptions(WordEncoder, turns_per_range=40)
@@ -135,3 +142,26 @@ def test_killed_at_any_moment_it_goes_on(tmp_path: Path) -> None:
     assert kills == 3
     assert VectorTable(tmp_path / "v").manifest.content_hash == expected.content_hash
     assert not (tmp_path / "v/.work").exists()
+
+
+@pytest.mark.parametrize("normalised", [True, False])
+def test_heads_are_applied_to_stored_vectors(tmp_path: Path, normalised: bool) -> None:
+    torch.manual_seed(0)
+    plain, heads = SentenceTransformer(str(write_start(tmp_path / "plain"))), ContextReplyHeads(32)
+    if normalised:
+        plain.append(Normalize())
+    for weight in heads.parameters():
+        torch.nn.init.normal_(weight, std=0.3)
+    headed = keep_heads(plain, {"query": heads.context, "document": heads.reply})
+    headed.save_pretrained(str(tmp_path / "m"), create_model_card=False)
+    encoder = load_encoder(tmp_path / "m")
+    table = write_table(tmp_path / "t", [dialogue(1, "tell me about q1", "the a1 is that", "thanks", "bye")])
+    build_vectors([table], tmp_path / "v", VectorOptions(lambda: encoder))
+    stored = StoredEncoder(encoder, VectorTable(tmp_path / "v"))
+    replies = ["the a1 is that", "more about a7", "bye"]
+    assert np.allclose(stored.encode_document(replies), encoder.encode_document(replies), atol=3e-3)
+    contexts = [["thanks"], ["tell me about q1", "the a1 is that"], ["bye"]]
+    assert np.allclose(stored.encode_query(contexts), encoder.encode_query(contexts), atol=3e-3)
+    # Where the heads read what is not stored, all is encoded.
+    assert stored.encoded == (2 if normalised else 0)
+    assert not np.allclose(stored.encode(replies), stored.encode_document(replies), atol=0.1)

@@ -12,6 +12,7 @@ from tests.service.toy import HeadedEncoder, listening, loaders, settings
 from tests.training.toy import conversations, write_start, write_table
 from turnloom.cli.main import app
 from turnloom.runtime import load_encoder
+from turnloom.runtime.encoder import SentenceTransformerEncoder
 from turnloom.runtime.endpoint import KEY_VARIABLE
 from turnloom.service.app import create_app
 from turnloom.vectors import VectorTable
@@ -57,3 +58,26 @@ def test_an_endpoint_gives_the_vectors_of_its_model(tmp_path: Path, monkeypatch:
     text = str(conversations(1)[0]["turns"][0]["text"])  # type: ignore[index]
     said = encoder.encode([text])[0]
     assert np.allclose(vectors.vectors[vectors.rows([text])[0]], said / np.linalg.norm(said), atol=1e-3)
+
+
+def test_replies_and_evaluation_take_stored_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, model = write_table(tmp_path / "t", conversations(150)), write_start(tmp_path / "m")
+    out = ["--model", str(model), "--out"]
+    assert CliRunner().invoke(app, ["vectors", str(table), *out, str(tmp_path / "v")]).exit_code == 0
+    encoded: list[str] = []
+    original = SentenceTransformerEncoder.encode_document
+    monkeypatch.setattr(
+        SentenceTransformerEncoder,
+        "encode",
+        lambda self, texts: encoded.extend(texts) or original(self, texts),  # type: ignore[func-returns-value]
+    )
+    monkeypatch.setattr(SentenceTransformerEncoder, "encode_document", None)
+    build = ["replies", "build", str(table), *out, str(tmp_path / "r"), "--vectors", str(tmp_path / "v")]
+    done = CliRunner().invoke(app, build)
+    assert done.exit_code == 0, done.output
+    assert set(encoded) <= {"turnloom"}  # By which the width is found.
+    command = ["evaluate", str(model), "--responses", str(table), "--out", str(tmp_path / "e"), "--draws", "1"]
+    command += ["--cache", str(tmp_path / "c"), "--vectors", str(tmp_path / "v")]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    assert set(encoded) <= {"turnloom"}

@@ -45,6 +45,8 @@ BF16 = typer.Option(
     False, help="Encode in bfloat16: faster on CPUs with AMX, slower on others; differences around 0.001."
 )
 
+VECTORS = typer.Option(None, help="A folder of 'turnloom vectors': what it holds is not encoded again.")
+
 
 def say(text: str) -> None:
     """Print a line as it is: what users named may hold brackets."""
@@ -103,6 +105,15 @@ def wrong_option(error: ValidationError, command: str, whole: str = "") -> Turnl
     problem = error.errors()[0]
     option = "-".join(map(str, problem["loc"])).replace("_", "-") or whole
     return TurnloomError(f"--{option}: {problem['msg'].removeprefix('Value error, ')}", f"see {command} --help")
+
+
+def stored(encoder: Encoder, vectors: Path | None) -> Encoder:
+    """The encoder, which looks into a vector table first if there is one."""
+    if vectors is None:
+        return encoder
+    from turnloom.vectors import StoredEncoder, VectorTable
+
+    return StoredEncoder(encoder, VectorTable(vectors))
 
 
 def load_model(folder: Path, *, bf16: bool = False) -> Encoder | Scorer:

@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.markup import escape
 
-from turnloom.cli.console import BF16, console, count_progress, load_model, new_table, say, split_names, write_text
+from turnloom.cli.console import (
+    BF16,
+    VECTORS,
+    console,
+    count_progress,
+    load_model,
+    new_table,
+    say,
+    split_names,
+    stored,
+    write_text,
+)
 from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
@@ -56,6 +67,7 @@ def evaluate(
     seed: int = typer.Option(0, help="The first draw's seed."),
     out: Path | None = typer.Option(None, help="Where results.json goes; by default runs/evaluate/MODEL."),
     cache: Path = typer.Option(Path("runs/embeddings"), help="Where embeddings are kept between runs."),
+    vectors: Path | None = VECTORS,
     bf16: bool = BF16,
 ) -> None:
     """See how well a model understands dialogue: intents, out of scope, replies, retrieval, similarity.
@@ -76,7 +88,7 @@ def evaluate(
     from turnloom.benchmarks.baselines import lexical_tasks
 
     wanted = _wanted(suite, tasks, intents, responses)
-    encoder = _load(model, bf16)
+    encoder = stored(_load(model, bf16), vectors)
     wanted = lexical_tasks(wanted) if model == "bm25" else wanted
     out = out or Path("runs/evaluate") / encoder.name
     with count_progress() as progress:

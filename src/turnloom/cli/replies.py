@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from turnloom.cli.console import TABLES, console, new_table, say, share_progress, split_names, wrong_option
+from turnloom.cli.console import (
+    TABLES,
+    VECTORS,
+    console,
+    new_table,
+    say,
+    share_progress,
+    split_names,
+    stored,
+    wrong_option,
+)
 from turnloom.cli.replies_search import BF16, INDEX, MODEL, evaluate, open_index, search
 
 if TYPE_CHECKING:
@@ -31,6 +41,7 @@ def build(
     min_words: int = typer.Option(1, help="Leave out shorter replies."),
     context_turns: int = typer.Option(5, help="How many turns before a reply are its context."),
     contexts: bool = typer.Option(False, help="Index contexts too, to find replies to similar ones."),
+    vectors: Path | None = VECTORS,
     bf16: bool = BF16,
 ) -> None:
     """Get an index of past replies, each once, with how often and where it was given.
@@ -52,7 +63,7 @@ def build(
         options = ReplyOptions.model_validate({**values, **named})
     except ValidationError as error:
         raise wrong_option(error, "turnloom replies build") from error
-    encoder = load_encoder(model, bf16=bf16)
+    encoder = stored(load_encoder(model, bf16=bf16), vectors)
     with share_progress() as show:
         index = ReplyIndex.build(tables, out, encoder, options, on_progress=show)
     _summary(index.version)
@@ -64,6 +75,7 @@ def add(
     tables: list[Path] = TABLES,
     index: Path = typer.Option(..., help="The index's folder."),
     model: Path = MODEL,
+    vectors: Path | None = VECTORS,
     bf16: bool = BF16,
 ) -> None:
     """Add the replies of more conversations; what is there already is not counted twice.
@@ -72,7 +84,7 @@ def add(
 
     turnloom replies add todays-chats/ --index replies/ --model my-model/
     """
-    opened = open_index(index, model, bf16)
+    opened = open_index(index, model, bf16, vectors=vectors)
     with share_progress() as show:
         version = opened.add(tables, on_progress=show)
     _summary(version)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.markup import escape
 
-from turnloom.cli.console import console, count_progress, new_table, write_text
+from turnloom.cli.console import console, count_progress, new_table, stored, write_text
 from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
@@ -31,14 +31,16 @@ BF16 = typer.Option(
 )
 
 
-def open_index(index: Path, model: Path, bf16: bool, reranker: Path | None = None) -> ReplyIndex:
+def open_index(
+    index: Path, model: Path, bf16: bool, reranker: Path | None = None, vectors: Path | None = None
+) -> ReplyIndex:
     """An index with its models."""
     from turnloom.replies import ReplyIndex
     from turnloom.runtime import load_encoder
     from turnloom.runtime.scorer import load_scorer
 
     scorer = None if reranker is None else load_scorer(reranker)
-    return ReplyIndex(index, load_encoder(model, bf16=bf16), scorer=scorer)
+    return ReplyIndex(index, stored(load_encoder(model, bf16=bf16), vectors), scorer=scorer)
 
 
 def search(

@@ -139,6 +139,26 @@ class SentenceTransformerEncoder(LoadedModel):
         """Vectors for replies, by the model's document route if it has one."""
         return self._run(self.model.encode_document, replies)
 
+    @property
+    def separate_heads(self) -> bool:
+        """Whether heads read the vector for meaning itself, so that they can be applied to stored ones.
+
+        They do not if that vector is normalised for its own route only, or if each role has a prompt of its own.
+        """
+        last = [type(module).__name__ for module in self.model][-2:]
+        return self.has_heads and last == ["Normalize", "Router"] and not any(self.model.prompts.values())
+
+    def apply_head(self, vectors: Vectors, role: Literal["query", "document"]) -> Vectors:
+        """Vectors of a role, made of those for meaning."""
+        import torch
+
+        router: Any = self.model[-1]
+        features = {"sentence_embedding": torch.from_numpy(vectors).to(self.model.device)}
+        with torch.inference_mode():
+            for module in router.sub_modules[role]:
+                features = module(features)
+        return cast("Vectors", features["sentence_embedding"].float().cpu().numpy())
+
     def copy(self, max_length: int | None = None, cut: Literal["front", "end"] = "end") -> SentenceTransformerEncoder:
         """An encoder of its own with the same weights, for fine-tuning."""
         own = copy.copy(self)

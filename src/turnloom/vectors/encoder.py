@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
@@ -45,31 +46,42 @@ class StoredEncoder:
         """Vectors for meaning: stored ones in half precision, others as the encoder makes them."""
         return self._stored(texts, self.encoder.encode, lambda vectors: vectors)
 
+    def encode_query(self, contexts: Sequence[Context]) -> Vectors:
+        """Vectors for contexts; those of one turn are made of stored ones, joined turns are encoded."""
+        return self._by_head([self.format_context(context) for context in contexts], "query")
+
+    def encode_document(self, replies: Sequence[str]) -> Vectors:
+        """Vectors for replies."""
+        return self._by_head(replies, "document")
+
+    def _by_head(self, texts: Sequence[str], role: Literal["query", "document"]) -> Vectors:
+        if not self.has_heads:
+            return self.encode(texts)
+
+        def encode(missing: Sequence[str]) -> Vectors:
+            return (
+                self.encoder.encode_query([[text] for text in missing])
+                if role == "query"
+                else self.encoder.encode_document(missing)
+            )
+
+        if not getattr(self.encoder, "separate_heads", False):
+            return encode(texts)
+        head: Any = self.encoder
+        return self._stored(texts, encode, lambda vectors: head.apply_head(vectors, role))
+
     def _stored(
         self, texts: Sequence[str], encode: Callable[[Sequence[str]], Vectors], head: Callable[[Vectors], Vectors]
     ) -> Vectors:
         rows = self.table.rows(list(texts))
-        missing = np.flatnonzero(rows < 0)
+        known, missing = rows >= 0, np.flatnonzero(rows < 0)
         self.encoded += len(missing)
-        found = head(self.table.vectors[rows[rows >= 0]].astype(np.float32))
-        if not len(missing):
+        made = encode([texts[place] for place in missing.tolist()]) if len(missing) else None
+        if made is not None and not known.any():
+            return made
+        found = head(self.table.vectors[rows[known]].astype(np.float32))
+        if made is None:
             return found
-        made = encode([texts[place] for place in missing.tolist()])
         vectors = np.empty((len(texts), made.shape[1]), np.float32)
-        vectors[missing] = made
-        if len(found):
-            vectors[rows >= 0] = found
+        vectors[missing], vectors[known] = made, found
         return vectors
-
-    def encode_query(self, contexts: Sequence[Context]) -> Vectors:
-        """Vectors for contexts."""
-        return self.encoder.encode_query(contexts)
-
-    def encode_document(self, replies: Sequence[str]) -> Vectors:
-        """Vectors for replies."""
-        heads = getattr(self.encoder, "apply_head", None)
-        if not self.has_heads:
-            return self.encode(replies)
-        if heads is None:
-            return self.encoder.encode_document(replies)
-        return self._stored(replies, self.encoder.encode_document, lambda vectors: heads(vectors, "document"))
