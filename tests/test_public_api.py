@@ -84,6 +84,7 @@ PUBLIC = {
     ],
     "turnloom.service": ["ServiceConfig", "config_text", "load_config"],
     "turnloom.training": ["Recipe", "TrainResult", "load_recipe", "recipe_names", "recipe_text", "train"],
+    "turnloom.vectors": ["Conversations", "StoredEncoder", "VectorOptions", "VectorTable", "build_vectors"],
     "turnloom.views": [
         "Consecutive",
         "ContextResponse",

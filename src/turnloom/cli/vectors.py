@@ -8,12 +8,12 @@ from pathlib import Path
 
 import typer
 
-from turnloom.cli.console import command_line, console, share_progress, warn
+from turnloom.cli.console import BF16, TABLES, command_line, say, share_progress, warn
 from turnloom.errors import TurnloomError
 
 
 def vectors(
-    tables: list[Path] = typer.Argument(..., help="Folders of dialogue tables."),
+    tables: list[Path] = TABLES,
     model: str = typer.Option(
         ..., help="A model's folder, an ONNX export, an installed model; or the endpoint's name of one."
     ),
@@ -21,14 +21,13 @@ def vectors(
     endpoint: str | None = typer.Option(
         None, help="The address of an OpenAI-compatible server, up to /v1. Its key comes from OPENAI_API_KEY."
     ),
-    bf16: bool = typer.Option(False, help="Encode in bfloat16: about three times as fast on CPUs with AMX."),
+    bf16: bool = BF16,
     runner: str = typer.Option("native", help="Where it runs: native (this process) or ray."),
 ) -> None:
     """Encode every distinct text of your conversations once, so that all that follows takes minutes.
 
-    Training on vectors, intents, replies and evaluation read the result with --vectors. Run it again after new
-    conversations came in: only new texts are encoded. Killed in the middle, the next run goes on. For single messages
-    in a pipe there is turnloom embed.
+    Replies and evaluation read the result with --vectors. Run it again when new conversations come in: only new texts
+    are encoded. Interrupted? Run the same command again. For single messages in a pipe, use turnloom embed.
 
     [bold]Examples[/]
 
@@ -55,8 +54,8 @@ def vectors(
             "Fix: turnloom prepare TABLE --out PREPARED, and take that"
         )
     rate = encoded / max(time.monotonic() - began, 1e-9)
-    console.print(
+    say(
         f"{manifest.texts:,} distinct texts of {manifest.turns:,} turns in {out}; "
         f"{encoded:,} encoded now ({rate:,.0f} a second)"
     )
-    console.print(f"Next: turnloom train conversation {out} --out my-model")
+    say(f"Next: turnloom replies build {tables[0]} --model {model} --out replies --vectors {out}")
