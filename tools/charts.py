@@ -100,7 +100,7 @@ def against_setfit(figures: Figures) -> Chart:
         return {name: 100 - figures[f"{prefix}{score}"] for name, prefix in names.items()}
 
     return Chart(
-        "Fewer mistakes than SetFit on CLINC150",
+        "Mistakes on CLINC150",
         "150 intents, 10 examples each. Share of messages, lower is better.",
         (
             Group("Wrong intent", missing("clinc150_in_accuracy_before_reject")),
