@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # mkdocs loads this file by its path.
+sys.path.insert(0, str(ROOT))  # mkdocs loads this file by its path, and takes changes of the search path back after it.
+
+from tools.reference import PAGES  # noqa: E402
 
 _MARK = re.compile(r"^<!-- (generated|notebook|study): ([\w.-]+) -->$", re.MULTILINE)
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
@@ -72,8 +74,6 @@ def filled(markdown: str, folder: Path) -> str:
             return notebook_markdown(folder / name)
         if kind == "study":
             return study_markdown(name)
-        from tools.reference import PAGES
-
         return PAGES[name]()
 
     return _MARK.sub(asked, markdown)

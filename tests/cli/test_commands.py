@@ -153,7 +153,7 @@ def test_data_commands(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["convert", "nope.csv", "--out", "{tmp}/o"], "nope.csv names no file. Fix: check the path"),
+        (["convert", "nope.csv", "--out", "{tmp}/o"], "nope.csv matches no file. Fix: check the path"),
         (["convert", "clinc15", "--out", "{tmp}/o"], "did you mean clinc150"),
         (["convert", "{log}", "--format", "xml", "--out", "{tmp}/o"], "there is no format 'xml'. Fix: choose one of"),
         (["convert", "{tmp}/rows.csv", "--out", "{tmp}/o"], "Fix: name it with --map text=COLUMN"),
@@ -171,7 +171,7 @@ def test_data_commands(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.M
         (["prepare", "{log}", "--min-turns", "0", "--out", "{tmp}/o"], "--min-turns: Input should be greater"),
         (["evaluate", "{tmp}"], "holds no model. Fix: give the folder of a SentenceTransformer"),
         (["evaluate", "{tmp}", "--suite", "everything"], "there is no suite 'everything'. Fix: choose one of dse"),
-        (["evaluate", "static"], "the baseline 'static' stands on a model. Fix: write it as static:FOLDER"),
+        (["evaluate", "static"], "the baseline 'static' needs a model. Fix: write it as static:FOLDER"),
         (["data", "info", "nothing"], "'turnloom data list' shows all names"),
         (["data", "list", "--task", "cooking"], "no set matches"),
         (["data", "fetch", "dailydialog"], "add --accept-noncommercial"),

@@ -136,7 +136,7 @@ def test_embed_gives_the_models_vectors(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["intents", "fit", "{tmp}/none.csv", "--model", "{model}", "--out", "{tmp}/o"], "none.csv is no file"),
+        (["intents", "fit", "{tmp}/none.csv", "--model", "{model}", "--out", "{tmp}/o"], "none.csv is not a file"),
         (["intents", "fit", "{tmp}/unlabelled.csv", "--model", "{model}", "--out", "{tmp}/o"], "message 1: no label"),
         (["intents", "fit", "{examples}", "--model", "{tmp}", "--out", "{tmp}/o"], "holds no model"),
         (

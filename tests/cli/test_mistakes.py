@@ -79,7 +79,9 @@ class Mistake:
 
 
 MISTAKES = [
-    Mistake("a first command on nothing", "quickstart caths.csv --start model --out {out}", "caths.csv names no file"),
+    Mistake(
+        "a first command on nothing", "quickstart caths.csv --start model --out {out}", "caths.csv matches no file"
+    ),
     Mistake(
         "a first command with too little", "quickstart chats.csv --start model --out {out}", "give more conversations"
     ),
@@ -92,9 +94,9 @@ MISTAKES = [
         "Invalid value for '--minutes'",
     ),
     Mistake(
-        "a file that is not there", "convert caths.csv --out {out}", "caths.csv names no file. Fix: check the path"
+        "a file that is not there", "convert caths.csv --out {out}", "caths.csv matches no file. Fix: check the path"
     ),
-    Mistake("a folder without logs", "convert nothing --out {out}", "nothing names no file"),
+    Mistake("a folder without logs", "convert nothing --out {out}", "nothing matches no file"),
     Mistake("a spreadsheet instead of a CSV", "convert chats.xlsx --out {out}", "looks like none of the known formats"),
     Mistake("a CSV without messages", "convert columns.csv --out {out}", "name it with --map text=COLUMN"),
     Mistake("a CSV with a header alone", "convert header.csv --out {out}", "header.csv: no records"),
@@ -116,7 +118,7 @@ MISTAKES = [
     Mistake(
         "a misspelt field",
         "convert chats.csv --map rolle=role --out {out}",
-        "--map knows no field 'rolle'. Fix: it knows dialogue_id, text, speaker, turn, time, intent, language, dates",
+        "--map has no field 'rolle'. Fix: it knows dialogue_id, text, speaker, turn, time, intent, language, dates",
     ),
     Mistake("a misspelt field of JSON", "convert chats.jsonl --map rolle=role --out {out}", "knows no field 'rolle'"),
     Mistake("an empty file", "convert empty.csv --out {out}", "empty.csv is empty. Fix: leave it out"),
@@ -130,7 +132,11 @@ MISTAKES = [
         "chats.csv is not a folder. Fix: make a table with: turnloom convert",
     ),
     Mistake("a misspelt recipe", "train dze corpus --start model --out {out}", "did you mean dse"),
-    Mistake("a recipe that is no YAML", "train broken.yaml corpus --start model --out {out}", "broken.yaml is no YAML"),
+    Mistake(
+        "a recipe that is not valid YAML",
+        "train broken.yaml corpus --start model --out {out}",
+        "broken.yaml is not valid YAML",
+    ),
     Mistake("no model to start from", "train dse corpus --out {out}", "give --start FOLDER"),
     Mistake("a model of the hub by its name", "train dse corpus --start org/some-model --out {out}", "holds no model"),
     Mistake(

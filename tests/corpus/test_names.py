@@ -41,7 +41,7 @@ def test_names_and_addresses(model: str) -> None:
 
 @pytest.mark.slow
 def test_a_model_that_is_not_there_is_not_downloaded() -> None:
-    with pytest.raises(TurnloomError, match="en_nowhere is no spaCy model"):
+    with pytest.raises(TurnloomError, match="en_nowhere is not a spaCy model"):
         scrub_names(pa.array(["Bob"]), "en_nowhere")
 
 

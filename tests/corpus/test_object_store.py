@@ -49,7 +49,7 @@ def test_logs_in_s3(bucket: str, tmp_path: Path) -> None:
     conversion = convert(find_logs([f"{bucket}/2024/*.jsonl.gz"]), tmp_path / "out")
     assert conversion.manifest.dialogues == 800
     assert {file.source for file in conversion.files} == {"chat0", "chat1", "chat2", "chat3"}
-    with pytest.raises(TurnloomError, match="names no file"):
+    with pytest.raises(TurnloomError, match="matches no file"):
         find_logs([f"{bucket}/2023/*.jsonl"])
     with pytest.raises(TurnloomError, match="cannot be read"):
         find_logs([f"{bucket}/2024/nothing.jsonl"])

@@ -304,11 +304,11 @@ def test_evaluation_counts_what_happened(classifier: IntentClassifier) -> None:
         ({}, ([], []), "no message has an intent"),
         ({}, (["a 1"], []), "1 messages have 0 labels"),
         ({}, (["a 1", " "], ["a", "b"]), "message 2 is empty"),
-        ({}, ([3], ["a"]), "3 is no message"),
+        ({}, ([3], ["a"]), "3 is not a message"),
         ({}, ([()], ["a"]), "is no message"),
         ({}, (["a 1"], [["a", "b"]]), "message 1 has 2 labels: set multi_label=True"),
         ({"method": "forest"}, (["a 1"], ["a"]), "there is no method 'forest'"),
-        ({"frequencies": {"b": 3.0}}, (["a 1"], ["a"]), "frequencies say of no intent that it occurs"),
+        ({"frequencies": {"b": 3.0}}, (["a 1"], ["a"]), "frequencies name no intent that occurs"),
         ({"false_reject_rate": 1.5}, (["a 1"], ["a"]), "false_reject_rate is 1.5"),
     ],
 )

@@ -20,7 +20,7 @@ from tests.objectives.processes import (
 )
 from tests.objectives.toy import OBJECTIVES, batch, frequencies, gradient, make, relative_error, take, toy_encoder
 from turnloom.objectives import MatchingGuided, NTXent, Siamese
-from turnloom.objectives.gathering import of_first
+from turnloom.objectives.gathering import from_first_process
 
 LARGEST = 1e-6
 
@@ -54,7 +54,7 @@ def _all_checks(truth: Truth) -> Errors:
         assert matching.attention is not None
         found["drift/siamese"] = drift(siamese, siamese.matching, batch(ROWS))
         found["drift/attention"] = drift(matching, matching.attention, batch(ROWS, 3))
-        found["drift/clock"] = of_first(float(dist.get_rank()), torch.device("cpu"))
+        found["drift/clock"] = from_first_process(float(dist.get_rank()), torch.device("cpu"))
         model = toy_encoder()
         NTXent(model, form="forward", temperature=1, gather=False)(batch(ROWS, doubles=False)).backward()
         found["wrong/live"] = _wrong_cosine(live=True, true=gradient(model))

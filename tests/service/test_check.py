@@ -128,7 +128,8 @@ def test_a_port_in_use_is_found(world: Path, tmp_path: Path, capsys: Capture, mo
         taken.listen()
         (place / "config.yaml").write_text(yaml.safe_dump({**found, "port": taken.getsockname()[1]}))
         code, _, error = run(capsys, monkeypatch, "serve", str(place / "config.yaml"), "--check")
-    assert "cannot be served on (Address already in use)" in error
+    assert "cannot listen on 127.0.0.1:" in error
+    assert "(Address already in use)" in error
     assert is_one_line(code, error)
 
 

@@ -25,7 +25,7 @@ def test_a_new_key_is_shown_once_with_its_entry(capsys: Capture, monkeypatch: py
     assert yaml.safe_load(entry)[0]["hash"] == hashed(first.removeprefix("key: ").strip())
     code, _, error = run(capsys, monkeypatch, "serve", "--new-key", "no spaces")
     assert code == 2
-    assert "is no name for a key" in error
+    assert "is not a valid name for a key" in error
 
 
 def test_what_is_missing_is_said(capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

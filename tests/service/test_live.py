@@ -180,7 +180,7 @@ def test_a_failed_reload_keeps_the_old_model(tmp_path: Path, monkeypatch: pytest
     app = create_app(config, Loaders(lambda _: next(models), loaders(None).scorer))
     with listening(app) as address:
         app.state.service.wish_reload()
-        app.state.service.heed_wish()  # The intents are not the other model's: nothing is replaced.
+        app.state.service.reload_if_asked()  # The intents are not the other model's: nothing is replaced.
         np.testing.assert_allclose(
             embed(address, "hello").json()["data"][0]["embedding"], encoder.encode(["hello"])[0], rtol=1e-6
         )

@@ -229,7 +229,8 @@ def test_a_port_in_use_is_one_line(folder: Path, workers: int) -> None:
         command = [sys.executable, "-m", "turnloom.cli.main", "serve", str(config)]
         done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 2
-    assert "cannot be served on (Address already in use)" in done.stderr
+    assert "cannot listen on 127.0.0.1:" in done.stderr
+    assert "(Address already in use)" in done.stderr
 
 
 @pytest.mark.xdist_group("ray")

@@ -52,9 +52,9 @@ def test_places_can_be_changed() -> None:
     [
         ({"stages.0.batch_size": "1"}, r"dse, stages\.0\.batch_size: Input should be greater"),
         ({"stages.0.bach_size": "64"}, r"dse, stages\.0\.bach_size: Extra inputs"),
-        ({"stages.7.batch_size": "64"}, r"--set stages\.7\.batch_size: there is no such place"),
-        ({"name": "[1"}, r"--set name: '\[1' is no YAML"),
-        ({"name.first": "x"}, r"--set name\.first: there is no such place"),
+        ({"stages.7.batch_size": "64"}, r"--set stages\.7\.batch_size: there is no such setting"),
+        ({"name": "[1"}, r"--set name: '\[1' is not valid YAML"),
+        ({"name.first": "x"}, r"--set name\.first: there is no such setting"),
         ({"stages.0.objective.kind": "magic"}, r"objective: Input tag 'magic'"),
     ],
 )
@@ -66,10 +66,10 @@ def test_mistakes_name_the_place(changes: dict[str, str], problem: str) -> None:
 def test_unknown_recipes_and_files(tmp_path: Path) -> None:
     with pytest.raises(TurnloomError, match="there is no recipe 'dze'"):
         load_recipe("dze")
-    with pytest.raises(TurnloomError, match=r"my\.yaml is no file"):
+    with pytest.raises(TurnloomError, match=r"my\.yaml is not a file"):
         load_recipe(str(tmp_path / "my.yaml"))
     (tmp_path / "my.yaml").write_text("stages: [")
-    with pytest.raises(TurnloomError, match=r"my\.yaml is no YAML"):
+    with pytest.raises(TurnloomError, match=r"my\.yaml is not valid YAML"):
         load_recipe(str(tmp_path / "my.yaml"))
     (tmp_path / "my.yaml").write_text(recipe_text("wmdc"))
     assert load_recipe(str(tmp_path / "my.yaml")) == load_recipe("wmdc")

@@ -127,12 +127,12 @@ def test_mistakes_name_the_line(row: str, problem: str, tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_said(tmp_path: Path) -> None:
-    with pytest.raises(TurnloomError, match="is no folder, file or public set"):
+    with pytest.raises(TurnloomError, match="is not a folder, file or public set"):
         slot_table(["nowhere"], tmp_path / "table")
     for name, problem in (("spacy", "there is no tagger"), ("no_module:f", "cannot be loaded"), ("json:no", "cannot")):
         with pytest.raises(TurnloomError, match=problem):
             load_tagger(name)
-    with pytest.raises(TurnloomError, match="is no spaCy pipeline"):
+    with pytest.raises(TurnloomError, match="is not a spaCy pipeline"):
         load_tagger(f"spacy:{tmp_path}")
     slot_table([write(tmp_path / "plain.jsonl", [{"text": "hello there"}])], tmp_path / "plain")
     with pytest.raises(TurnloomError, match="no turn has a slot"):

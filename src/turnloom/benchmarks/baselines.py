@@ -118,7 +118,7 @@ def baseline(kind: str, folder: Path | None, *, bf16: bool = False) -> Encoder:
     if kind == "tfidf":
         return ObjectEncoder(TfIdf(training_texts()))
     if folder is None:
-        raise TurnloomError(f"the baseline {kind!r} stands on a model", f"write it as {kind}:FOLDER")
+        raise TurnloomError(f"the baseline {kind!r} needs a model", f"write it as {kind}:FOLDER")
     if kind == "static":
         return ObjectEncoder(StaticWords(folder))
     if kind == "whitening":

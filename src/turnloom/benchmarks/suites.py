@@ -142,7 +142,7 @@ def read_labelled_messages(path: Path) -> dict[str, Labelled]:
     Rows without a split are in `all`. Copies of a message within a split count once.
     """
     if not path.is_file():
-        raise TurnloomError(f"{path} is no file", "give a CSV, TSV or JSONL file with the columns text and label")
+        raise TurnloomError(f"{path} is not a file", "give a CSV, TSV or JSONL file with the columns text and label")
     format = path.suffix.lower().lstrip(".")
     splits: dict[str, dict[str, str]] = {}
     for where, row, _ in read_rows(path, format if format in ("jsonl", "json", "tsv") else "csv"):

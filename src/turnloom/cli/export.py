@@ -50,10 +50,10 @@ def _texts(path: Path) -> list[str]:
     try:
         lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
-        raise TurnloomError(f"{path} cannot be read ({error})", "give a text file with one text a line") from error
+        raise TurnloomError(f"{path} cannot be read ({error})", "give a text file with one text per line") from error
     texts = [line for line in lines if line]
     if len(texts) < 3:
-        raise TurnloomError(f"{path} has fewer than three texts", "give one text a line")
+        raise TurnloomError(f"{path} has fewer than three texts", "give one text per line")
     return texts
 
 

@@ -96,11 +96,11 @@ def _contexts(lines: Any) -> Iterator[tuple[dict[str, Any], list[str]]]:
         try:
             record = json.loads(line)
         except json.JSONDecodeError as error:
-            raise TurnloomError(f"{place}: {error.msg}", 'give one object a line: {"context": ["a turn"]}') from error
+            raise TurnloomError(f"{place}: {error.msg}", 'give one object per line: {"context": ["a turn"]}') from error
         context = record.get("context") if isinstance(record, dict) else None
         turns = [context] if isinstance(context, str) else context
         if not isinstance(turns, list) or not turns or not all(isinstance(turn, str) for turn in turns):
-            raise TurnloomError(f"{place} has no context", 'give one object a line: {"context": ["a turn"]}')
+            raise TurnloomError(f"{place} has no context", 'give one object per line: {"context": ["a turn"]}')
         yield record, turns
 
 

@@ -64,7 +64,9 @@ def _print_key(name: str) -> None:
     try:
         entry = KeyEntry(name=name, hash=hashed(key), scopes=frozenset(["embeddings"]))
     except ValueError as error:
-        raise TurnloomError(f"{name!r} is no name for a key", "use letters, digits, '.', '_' and '-'") from error
+        raise TurnloomError(
+            f"{name!r} is not a valid name for a key", "use letters, digits, '.', '_' and '-'"
+        ) from error
     note("The key is shown this once; give it to its user. The entry below goes into the configuration, under keys.")
     say(f"key: {key}")
     typer.echo(f"- name: {entry.name}\n  hash: {entry.hash}\n  scopes: [embeddings, rerank, intents, replies]")

@@ -72,7 +72,7 @@ def read_rows(source: str | Path | TextIO, format: str | None = None, *, require
         return
     path = Path(source)
     if not path.is_file():
-        raise TurnloomError(f"{path} is no file", "give a CSV, TSV, JSONL, JSON or text file with messages")
+        raise TurnloomError(f"{path} is not a file", "give a CSV, TSV, JSONL, JSON or text file with messages")
     endings = [suffix.lstrip(".").lower() for suffix in reversed(path.suffixes)]
     format = format or next((ending for ending in endings if ending in FORMATS), None)
     with open_raw(str(path)) as raw, io.TextIOWrapper(unpacked(str(path), raw), "utf-8-sig", newline="") as file:
@@ -115,7 +115,7 @@ def _recognise(first: str) -> str:
 def _elements(text: str, name: str) -> Iterator[Row]:
     elements = _parsed(text, name)
     if not isinstance(elements, list):
-        raise TurnloomError(f"{name} holds no list", "give a list of JSON objects, or one object a line")
+        raise TurnloomError(f"{name} holds no list", "give a list of JSON objects, or one object per line")
     for number, element in enumerate(elements, 1):
         values = _object({"text": element} if isinstance(element, str) else element, f"{name}, element {number}")
         yield Row(f"{name}, line {number}", values, delimited=False)
@@ -138,7 +138,7 @@ def _parsed(text: str, where: str) -> Any:
     try:
         return json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
-        raise TurnloomError(f"{where}: {error}", "give one JSON object a line, or a list of them") from error
+        raise TurnloomError(f"{where}: {error}", "give one JSON object per line, or a list of them") from error
 
 
 def _object(row: Any, where: str) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def read_bio(text: str, tags: Sequence[str]) -> Tagged:
     """
     words = list(re.finditer(r"\S+", text))
     if len(words) != len(tags):
-        raise TurnloomError(f"{text!r} has {len(words)} words and {len(tags)} tags", "give one tag a word")
+        raise TurnloomError(f"{text!r} has {len(words)} words and {len(tags)} tags", "give one tag per word")
     slots: list[tuple[str, int, int]] = []
     open_name = None
     for word, tag in zip(words, tags, strict=True):
@@ -108,7 +108,7 @@ def spacy_tagger(pipeline: str) -> Tagger:
             warnings.filterwarnings("ignore", message=r".*\[W095\]")
             loaded = spacy.load(pipeline, exclude=["parser", "lemmatizer", "attribute_ruler", "tagger"])
     except OSError as error:
-        raise TurnloomError(f"{pipeline} is no spaCy pipeline", "name its folder or an installed one") from error
+        raise TurnloomError(f"{pipeline} is not a spaCy pipeline", "name its folder or an installed one") from error
 
     def tag(texts: Sequence[str]) -> Iterator[Slots]:
         for document in loaded.pipe(texts):
@@ -184,6 +184,6 @@ def _read(name: str, split: str) -> Any:
         known = get_dataset(name)
         files = {f"{name}-{file}": known.path(file) for file in known.split_files(split)}
     else:
-        raise TurnloomError(f"{name} is no folder, file or public set", "'turnloom data list' shows the sets")
+        raise TurnloomError(f"{name} is not a folder, file or public set", "'turnloom data list' shows the sets")
     utterances = [utterance for source, file in files.items() for utterance in read_utterances(file, source)]
     return daft().from_arrow(dialogues_to_arrow(utterances))

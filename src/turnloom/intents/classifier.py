@@ -109,7 +109,7 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
     def fitted(self) -> Fitted:
         """What it knows at this moment; the value never changes, the next one replaces it."""
         if self._fitted is None:
-            raise TurnloomError("the classifier knows no intent yet", "call fit with messages and their intents")
+            raise TurnloomError("the classifier has not been fitted", "call fit with messages and their intents")
         return self._fitted
 
     @property
@@ -135,7 +135,7 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
     def _examples(self, messages: Sequence[Message], labels: Labels) -> tuple[Examples, list[Turns]]:
         """The examples, and the messages that were labelled as out of scope."""
         if len(messages) != len(labels):
-            raise TurnloomError(f"{len(messages)} messages have {len(labels)} labels", "give one label a message")
+            raise TurnloomError(f"{len(messages)} messages have {len(labels)} labels", "give one label per message")
         turns, sets = [turns_of(message) for message in messages], label_sets(labels)
         empty = next((place for place, each in enumerate(turns) if not each[-1].strip()), None)
         if empty is not None:

@@ -29,7 +29,7 @@ def turns_of(message: Message) -> Turns:
     """A message as its turns, the message itself last."""
     turns = (message,) if isinstance(message, str) else tuple(message) if isinstance(message, Sequence) else ()
     if not turns or not all(isinstance(turn, str) for turn in turns):
-        raise TurnloomError(f"{message!r} is no message", "give a text, or the turns of a conversation as texts")
+        raise TurnloomError(f"{message!r} is not a message", "give a text, or the turns of a conversation as texts")
     return turns
 
 

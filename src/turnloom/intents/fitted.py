@@ -100,7 +100,7 @@ def _weights(examples: Examples, frequencies: Mapping[str, float] | None) -> Flo
         return np.ones(len(examples))
     known = [float(frequencies[name]) for name in examples.intents if name in frequencies]
     if not sum(known) > 0 or min(known) < 0:
-        raise TurnloomError("frequencies say of no intent that it occurs", "name the intents and how often they occur")
+        raise TurnloomError("frequencies name no intent that occurs", "name the intents and how often they occur")
     usual = sum(known) / len(known)  # For intents that were added later.
     shares = np.array([float(frequencies.get(name, usual)) for name in examples.intents])
     weights = examples.member @ (shares / np.maximum(examples.counts, 1))

@@ -122,7 +122,7 @@ class Contrast(Loss):
         return [vectors(column) for column in range(len(columns))]
 
     def through_head(self, vectors: Sequence[Tensor]) -> list[Tensor]:
-        """Vectors of the encoder, one tensor a column, after the head: for who encodes once for several losses."""
+        """Apply the head to vectors, one tensor per column; for callers that encode once and apply several losses."""
         through = self._head_of_columns()
         return [through(side, column) for column, side in enumerate(vectors)]
 

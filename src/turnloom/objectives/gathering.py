@@ -45,7 +45,7 @@ def total(value: Tensor) -> Tensor:
     return value
 
 
-def of_first(value: float, device: torch.device) -> float:
+def from_first_process(value: float, device: torch.device) -> float:
     """The first process's value, so that all decide alike."""
     if world_size() == 1:
         return value

@@ -87,7 +87,7 @@ class MatchingGuided(Loss):
         super().__init__()
         check_choice("aggregation", aggregation, Aggregation)
         if negatives is not None and negatives < 1:
-            raise TurnloomError(f"{negatives} negatives teach nothing", "give at least 1, or none for all")
+            raise TurnloomError(f"negatives cannot be {negatives}", "give at least 1, or none for all")
         self.model = model
         self.temperature = temperature
         self.aggregation = aggregation

@@ -98,7 +98,7 @@ def evaluate_replies(
     """
     if mode in ("contexts", "all"):
         raise TurnloomError(
-            f"mode {mode!r} would find the very contexts that are asked with", "evaluate with hybrid, vector or text"
+            f"mode {mode!r} would find the contexts that it is asked with", "evaluate with hybrid, vector or text"
         )
     asked = sample_contexts(tables_of(tables), index, limit)
     contexts, keys = asked["context"].to_pylist(), asked["reply"].to_pylist()

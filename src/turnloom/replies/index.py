@@ -149,7 +149,7 @@ class ReplyIndex:
         if replies:
             conditions.append(f"reply IN ({', '.join(map(str, reply_keys(pa.array(list(replies)))))})")
         if not conditions:
-            raise TurnloomError("nothing is named that shall be deleted", "name conversations or replies")
+            raise TurnloomError("nothing to delete was named", "name conversations or replies")
         condition = " OR ".join(conditions)
         with sole_writer(self.folder):
             try:

@@ -80,7 +80,9 @@ def in_final_order(
         TurnloomError: If the weight is not from 0 to 1.
     """
     if not 0 <= weight <= 1:
-        raise TurnloomError(f"a re-ranker cannot count {weight}", "give it a weight from 0 (not at all) to 1 (alone)")
+        raise TurnloomError(
+            f"rerank_weight cannot be {weight}", "choose a weight from 0 (search alone) to 1 (re-ranker alone)"
+        )
     if not found:
         return []
     rerank = np.asarray(scorer.score(context, [suggestion.text for suggestion in found]), np.float64)

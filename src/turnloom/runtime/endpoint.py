@@ -40,12 +40,12 @@ class EndpointEncoder:
     def __init__(self, url: str, model: str, *, sleep: Callable[[float], None] = time.sleep) -> None:
         address = urlsplit(url)
         if address.scheme not in ("http", "https") or not address.hostname:
-            raise TurnloomError(f"{url!r} is no address of an endpoint", "write it as https://HOST/v1")
+            raise TurnloomError(f"{url!r} is not an endpoint's address", "write it as https://HOST/v1")
         key = os.environ.get(KEY_VARIABLE)
         local = address.hostname in ("127.0.0.1", "::1", "localhost")
         if key and address.scheme == "http" and not local:
             raise TurnloomError(
-                f"{KEY_VARIABLE} would be sent to {address.hostname} in the clear", "use https, or unset the variable"
+                f"{KEY_VARIABLE} would be sent to {address.hostname} unencrypted", "use https, or unset the variable"
             )
         self.name = model
         self.url = url.rstrip("/") + "/embeddings"

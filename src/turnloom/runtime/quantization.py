@@ -1,4 +1,4 @@
-"""Matrices in 8 bits, with ranges that are fixed beforehand: a text's vector does not depend on its company.
+"""Matrices in 8 bits, with ranges fixed beforehand: a text's vector does not depend on what else is in the batch.
 
 onnxruntime's own dynamic quantisation rounds a whole batch of activations by one range, that of the batch: one unusual
 token makes all other texts coarser (cosines down to 0.97 between a text alone and among others). Here ranges are

@@ -53,7 +53,7 @@ def create_app(config: ServiceConfig, loaders: Loaders | None = None, *, drain_o
         except TurnloomError as error:
             _log.error("not started", extra={"problem": error.problem, "fix": error.fix})
             raise
-        watching = asyncio.create_task(_heed_wishes(service))
+        watching = asyncio.create_task(_reload_when_asked(service))
         if drain_on_signal:
             _drain_before_stopping(service)
         _log.info("ready", extra={"pid": os.getpid()})
@@ -104,11 +104,11 @@ def _drain_before_stopping(service: Service) -> None:
         signal.signal(signal.SIGTERM, drain)
 
 
-async def _heed_wishes(service: Service) -> None:
+async def _reload_when_asked(service: Service) -> None:
     while True:
         await asyncio.sleep(LOOK_FOR_RELOAD)
         try:
-            await asyncio.to_thread(service.heed_wish)
+            await asyncio.to_thread(service.reload_if_asked)
         except Exception:
             _log.exception("not reloaded")
 

@@ -31,14 +31,14 @@ class OverloadedError(RefusedError):
 
 
 class BatchObserver(Protocol):
-    """Is told what a batcher does."""
+    """Records what a batcher does."""
 
     def batch(self, model: str, items: int, tokens: int, seconds: float) -> None:
         """A batch was computed."""
         ...
 
     def queued(self, model: str, tokens: int) -> None:
-        """So many tokens wait."""
+        """The number of tokens in the queue changed."""
         ...
 
     def dropped(self, model: str, reason: str) -> None:

@@ -227,7 +227,7 @@ def load_config(path: Path | str) -> ServiceConfig:
     except UnicodeDecodeError as error:
         raise TurnloomError(f"{path} is not UTF-8 ({error.reason})", "save it as UTF-8") from error
     except yaml.YAMLError as error:
-        raise TurnloomError(f"{path} is no YAML ({error})".replace("\n", " "), "fix that line") from error
+        raise TurnloomError(f"{path} is not valid YAML ({error})".replace("\n", " "), "fix that line") from error
     try:
         config = ServiceConfig.model_validate(found)
     except ValidationError as error:

@@ -123,7 +123,7 @@ class Service:
         self._wish.parent.mkdir(parents=True, exist_ok=True)
         self._wish.touch()
 
-    def heed_wish(self) -> None:
+    def reload_if_asked(self) -> None:
         """Reload if one of the processes was asked to."""
         stamp = _stamp(self._wish)
         if stamp == self._seen:

@@ -154,7 +154,7 @@ def _bound(host: str, port: int, *, shared: bool = SPREADS) -> socket.socket:
     except OSError as error:
         listening.close()
         fix = "choose another one in the configuration, or end what uses it"
-        raise TurnloomError(f"{host}:{port} cannot be served on ({error.strerror})", fix) from error
+        raise TurnloomError(f"cannot listen on {host}:{port} ({error.strerror})", fix) from error
     return listening
 
 

@@ -144,10 +144,10 @@ class Budget:
         done = step / self.steps if self.minutes is None else self.seconds / (60 * self.minutes)
         return min(done, 1.0)
 
-    def agree(self, step: int, of_first: Callable[[float], float]) -> None:
+    def agree(self, step: int, from_first_process: Callable[[float], float]) -> None:
         """Take the first process's progress for that of all."""
         self.agreed = None
-        self.agreed = of_first(self.progress(step))
+        self.agreed = from_first_process(self.progress(step))
 
 
 def rate_factor(schedule: Literal["constant", "linear", "onecycle"], warmup: float, progress: float) -> float:

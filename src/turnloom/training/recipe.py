@@ -203,9 +203,9 @@ def _set(tree: Any, path: str, value: str) -> None:
         else:
             tree[last] = parsed
     except yaml.YAMLError as error:
-        raise TurnloomError(f"--set {path}: {value!r} is no YAML", "check brackets and quotes") from error
+        raise TurnloomError(f"--set {path}: {value!r} is not valid YAML", "check brackets and quotes") from error
     except (KeyError, IndexError, ValueError, AttributeError, TypeError) as error:
-        raise TurnloomError(f"--set {path}: there is no such place", "name it as stages.0.batch_size=256") from error
+        raise TurnloomError(f"--set {path}: there is no such setting", "name it as stages.0.batch_size=256") from error
 
 
 def _number(value: Any) -> Any:
@@ -229,11 +229,13 @@ def load_recipe(source: str, changes: dict[str, str] | None = None, *, adapt: bo
     path = Path(source)
     from_file = path.suffix in (".yaml", ".yml")
     if from_file and not path.is_file():
-        raise TurnloomError(f"{source} is no file", "'turnloom init-config dse' prints a recipe to start from")
+        raise TurnloomError(f"{source} is not a file", "'turnloom init-config dse' prints a recipe to start from")
     try:
         tree = yaml.safe_load(path.read_text(encoding="utf-8") if from_file else recipe_text(source))
     except yaml.YAMLError as error:
-        raise TurnloomError(f"{source} is no YAML ({str(error).splitlines()[0]})", "check its indentation") from error
+        raise TurnloomError(
+            f"{source} is not valid YAML ({str(error).splitlines()[0]})", "check its indentation"
+        ) from error
     own: dict[str, Any] = (tree.get("adapt") or {}) if adapt and isinstance(tree, dict) else {}
     if not own and adapt:
         raise TurnloomError(f"the recipe {source!r} does not say how to adapt", "take 'turnloom', or leave --adapt out")
@@ -245,5 +247,5 @@ def load_recipe(source: str, changes: dict[str, str] | None = None, *, adapt: bo
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise TurnloomError(
-            f"{source}, {place}: {first['msg']}", "'turnloom init-config' shows what may stand there"
+            f"{source}, {place}: {first['msg']}", "see 'turnloom init-config' for what is allowed there"
         ) from error

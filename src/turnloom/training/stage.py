@@ -16,7 +16,7 @@ from transformers import PrinterCallback
 from turnloom.errors import TurnloomError
 from turnloom.files import write_whole
 from turnloom.objectives import ContextReplyHeads
-from turnloom.objectives.gathering import is_first_process, of_first, world_size
+from turnloom.objectives.gathering import from_first_process, is_first_process, world_size
 from turnloom.runtime.context_format import ContextFormat
 from turnloom.training.clock import Budget, Progress, RunClock, Window
 from turnloom.training.data import StageData
@@ -97,7 +97,7 @@ class StageRun:
         left = None
         if self._window is not None:
             kept = self._reserve()
-            left = lambda: of_first(self._clock.left - kept, self._model.device)  # noqa: E731
+            left = lambda: from_first_process(self._clock.left - kept, self._model.device)  # noqa: E731
         refit_heads(
             self._model,
             heads,

@@ -21,7 +21,7 @@ from torch import nn
 from transformers import TrainerCallback, TrainerState
 
 from turnloom.files import write_whole
-from turnloom.objectives.gathering import of_first, world_size
+from turnloom.objectives.gathering import from_first_process, world_size
 from turnloom.training.base_model import frozen_rows
 from turnloom.training.clock import CLOCK, Budget, rate_factor
 from turnloom.training.data import BlockShuffle
@@ -128,17 +128,17 @@ class Pace(TrainerCallback):
         """Stop when time is up; stop the clock while something else than training is done."""
         del kwargs
         if world_size() > 1:
-            self._budget.agree(state.global_step, lambda done: of_first(done, args.device))
+            self._budget.agree(state.global_step, lambda done: from_first_process(done, args.device))
         part = self._budget.progress(state.global_step)
         self._on_step(state.global_step, part, self._loss)
-        if self._budget.window is not None and of_first(self._is_last(state.global_step), args.device):
+        if self._budget.window is not None and from_first_process(self._is_last(state.global_step), args.device):
             part = 1.0
         if part >= 1:
             control.should_training_stop = control.should_save = True
             control.should_evaluate = args.eval_strategy != "no"
         elif control.should_evaluate and self._budget.window is not None:
             window = self._budget.window  # With no room for this look and the last one, only the last one is taken.
-            control.should_evaluate = bool(of_first(window.left > window.reserved, args.device))
+            control.should_evaluate = bool(from_first_process(window.left > window.reserved, args.device))
         if control.should_evaluate or control.should_save:
             self._budget.stop_clock()
 

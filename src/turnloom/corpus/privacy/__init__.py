@@ -37,7 +37,7 @@ def _analyzer(model: str) -> Any:
     except ImportError as error:
         raise TurnloomError("--names needs Presidio and spaCy", "pip install 'turnloom[privacy]'") from error
     if not (spacy.util.is_package(model) or Path(model).exists()):  # Presidio would download it.
-        raise TurnloomError(f"{model} is no spaCy model", "name its folder, or one that is installed")
+        raise TurnloomError(f"{model} is not a spaCy model", "name its folder, or one that is installed")
     configuration = {"nlp_engine_name": "spacy", "models": [{"lang_code": "en", "model_name": model}]}
     engine = NlpEngineProvider(nlp_configuration=configuration).create_engine()
     return AnalyzerEngine(nlp_engine=engine, supported_languages=["en"])

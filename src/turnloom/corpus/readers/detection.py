@@ -51,7 +51,7 @@ def list_files(pattern: str) -> list[str]:
         within = f"{pattern}/**/*" if Path(pattern).is_dir() else pattern
         files = [name for name in glob.glob(within, recursive=True) if Path(name).is_file()]  # noqa: PTH207
     if not files:
-        raise TurnloomError(f"{pattern} names no file", "check the path; a glob in quotes is expanded by Turnloom")
+        raise TurnloomError(f"{pattern} matches no file", "check the path; a glob in quotes is expanded by Turnloom")
     return sorted(files)
 
 

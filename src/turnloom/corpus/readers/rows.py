@@ -58,13 +58,13 @@ def read_mapping(mapping: dict[str, str]) -> tuple[dict[str, str], TimeReader]:
     for name, column in mapping.items():
         field = next((field for field, names in FIELDS.items() if name in names), name)
         if field not in (*FIELDS, DATES):
-            raise TurnloomError(f"--map knows no field {name!r}", f"it knows {', '.join([*FIELDS, DATES])}")
+            raise TurnloomError(f"--map has no field {name!r}", f"its fields are {', '.join([*FIELDS, DATES])}")
         if field in by_field:
             raise TurnloomError(f"--map names the {field} twice", f"name one column: {field}=COLUMN")
         by_field[field] = column
     order = by_field.pop(DATES, None)
     if order not in (None, "day-first", "month-first"):
-        raise TurnloomError(f"--map knows no dates that are {order!r}", "write dates=day-first or dates=month-first")
+        raise TurnloomError(f"--map dates cannot be {order!r}", "write dates=day-first or dates=month-first")
     return by_field, TimeReader(cast("DateOrder | None", order), off=by_field.get("time") == NO_TIME)
 
 
