@@ -62,7 +62,7 @@ def test_mistakes_name_the_line(tmp_path: Path) -> None:
         intent_tasks(write_csv(tmp_path / "mine.csv", [("a", "b"), ("c", "d")]))
     with pytest.raises(TurnloomError, match="1 intents"):
         intent_tasks(write_csv(tmp_path / "mine.csv", [(f"text {n}", "same") for n in range(50)]))
-    with pytest.raises(TurnloomError, match="is no file"):
+    with pytest.raises(TurnloomError, match="is not a file"):
         intent_tasks(tmp_path / "nothing.csv")
     (tmp_path / "latin.csv").write_bytes("text,label\ncafé,b\n".encode("latin-1"))
     with pytest.raises(TurnloomError, match=r"latin\.csv is not UTF-8"):

@@ -118,9 +118,10 @@ MISTAKES = [
     Mistake(
         "a misspelt field",
         "convert chats.csv --map rolle=role --out {out}",
-        "--map has no field 'rolle'. Fix: it knows dialogue_id, text, speaker, turn, time, intent, language, dates",
+        "--map has no field 'rolle'. Fix: its fields are dialogue_id, text, speaker, turn, time, intent, "
+        "language, dates",
     ),
-    Mistake("a misspelt field of JSON", "convert chats.jsonl --map rolle=role --out {out}", "knows no field 'rolle'"),
+    Mistake("a misspelt field of JSON", "convert chats.jsonl --map rolle=role --out {out}", "has no field 'rolle'"),
     Mistake("an empty file", "convert empty.csv --out {out}", "empty.csv is empty. Fix: leave it out"),
     Mistake("an output folder with other files", "convert chats.csv --out other", "holds files that are not a table's"),
     Mistake("a table that is there already", "convert chats.csv --out corpus", "add --overwrite"),

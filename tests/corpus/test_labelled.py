@@ -84,7 +84,7 @@ def test_mistakes_name_the_line(text: str, message: str) -> None:
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(TurnloomError, match="is no file"):
+    with pytest.raises(TurnloomError, match="is not a file"):
         list(read_messages(tmp_path / "none.csv"))
     with pytest.raises(TurnloomError, match="there is no format 'xml'"):
         list(read_messages(tmp_path / "none.csv", format="xml"))

@@ -244,7 +244,7 @@ class TestTables:
             read("csv", "conv,stuff\n1,2\n")
         with pytest.raises(TurnloomError, match="no column 'nope'"):
             read("csv", "conv,stuff\n1,2\n", mapping={"text": "nope"})
-        with pytest.raises(TurnloomError, match="knows no field 'words'"):
+        with pytest.raises(TurnloomError, match="has no field 'words'"):
             read_mapping({"words": "a"})
         with pytest.raises(TurnloomError, match="names the speaker twice"):
             read_mapping({"speaker": "a", "role": "b"})

@@ -305,7 +305,7 @@ def test_evaluation_counts_what_happened(classifier: IntentClassifier) -> None:
         ({}, (["a 1"], []), "1 messages have 0 labels"),
         ({}, (["a 1", " "], ["a", "b"]), "message 2 is empty"),
         ({}, ([3], ["a"]), "3 is not a message"),
-        ({}, ([()], ["a"]), "is no message"),
+        ({}, ([()], ["a"]), "is not a message"),
         ({}, (["a 1"], [["a", "b"]]), "message 1 has 2 labels: set multi_label=True"),
         ({"method": "forest"}, (["a 1"], ["a"]), "there is no method 'forest'"),
         ({"frequencies": {"b": 3.0}}, (["a 1"], ["a"]), "frequencies name no intent that occurs"),
@@ -318,7 +318,7 @@ def test_mistakes_say_what_fixes_them(options: Any, data: Any, message: str) -> 
 
 
 def test_nothing_is_answered_before_fit() -> None:
-    with pytest.raises(TurnloomError, match="knows no intent yet"):
+    with pytest.raises(TurnloomError, match="has not been fitted"):
         IntentClassifier(Topics()).predict(["a 1"])
     with pytest.raises(TurnloomError, match="has no encoder"):
         IntentClassifier().fit(["a 1"], ["a"])

@@ -177,5 +177,5 @@ def test_so_many_negatives_of_the_same_role() -> None:
 def test_mistakes_are_said() -> None:
     with pytest.raises(TurnloomError, match="turns and a reply"):
         MatchingGuided(toy_encoder())(columns()[:1])
-    with pytest.raises(TurnloomError, match="0 negatives"):
+    with pytest.raises(TurnloomError, match="negatives cannot be 0"):
         MatchingGuided(toy_encoder(), negatives=0)

@@ -200,7 +200,7 @@ def test_delete_conversations_and_replies(tmp_path: Path) -> None:
         index.delete(where="colour = 1")
     index.delete(where="source = 'chats' AND turn = 3")
     assert {text[:4] for text in stored(index)} == {"Your"}
-    with pytest.raises(TurnloomError, match="nothing is named"):
+    with pytest.raises(TurnloomError, match="nothing to delete was named"):
         index.delete()
 
 

@@ -57,7 +57,7 @@ def test_a_re_ranker_alone_keeps_its_own_scores() -> None:
 
 @pytest.mark.parametrize("weight", [-0.1, 1.5, float("nan")])
 def test_a_weight_is_a_part_of_one(weight: float) -> None:
-    with pytest.raises(TurnloomError, match="cannot count"):
+    with pytest.raises(TurnloomError, match="rerank_weight cannot be"):
         in_final_order(LengthScorer(), ["hello"], FOUND, weight)
 
 

@@ -212,7 +212,7 @@ def test_the_commented_configuration_is_the_default(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(config_text(), encoding="utf-8")
     found = load_config(tmp_path / "config.yaml")
     assert found == ServiceConfig.model_validate({"model": {"path": "model"}}).within(tmp_path)
-    for text, said in (("model: [", "is no YAML"), ("model: {path: m}\nport: x", "port: "), ("", "the file: ")):
+    for text, said in (("model: [", "is not valid YAML"), ("model: {path: m}\nport: x", "port: "), ("", "the file: ")):
         (tmp_path / "wrong.yaml").write_text(text, encoding="utf-8")
         with pytest.raises(TurnloomError, match=said):
             load_config(tmp_path / "wrong.yaml")
