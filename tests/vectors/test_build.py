@@ -20,6 +20,7 @@ from tests.replies.toy import WordEncoder, dialogue, many, write_table
 from tests.training.toy import write_start
 from turnloom.corpus.schema import Dialogue, Turn
 from turnloom.errors import TurnloomError
+from turnloom.files import WholeFolder
 from turnloom.objectives import ContextReplyHeads
 from turnloom.runtime import load_encoder
 from turnloom.training.losses import keep_heads
@@ -165,3 +166,23 @@ def test_heads_are_applied_to_stored_vectors(tmp_path: Path, normalised: bool) -
     # Where the heads read what is not stored, all is encoded.
     assert stored.encoded == (2 if normalised else 0)
     assert not np.allclose(stored.encode(replies), stored.encode_document(replies), atol=0.1)
+
+
+def test_a_run_killed_while_it_replaces_the_table_encodes_nothing_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build_vectors([write_table(tmp_path / "one", many(10))], tmp_path / "v", HERE)
+    grown = write_table(tmp_path / "both", many(20))
+
+    def power_cut(self: WholeFolder) -> None:
+        (self.folder / self.marker).unlink()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(WholeFolder, "commit", power_cut)
+        with pytest.raises(KeyboardInterrupt):
+            build_vectors([grown], tmp_path / "v", HERE)
+    inner = WordEncoder()
+    again, _ = build_vectors([grown], tmp_path / "v", VectorOptions(lambda: inner, turns_per_range=40))
+    assert inner.encoded == 0
+    assert again.content_hash == build_vectors([grown], tmp_path / "fresh", HERE)[0].content_hash

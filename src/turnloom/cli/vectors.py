@@ -15,7 +15,8 @@ from turnloom.errors import TurnloomError
 def vectors(
     tables: list[Path] = TABLES,
     model: str = typer.Option(
-        ..., help="A model's folder, an ONNX export, an installed model; or the endpoint's name of one."
+        ...,
+        help="A model's folder, an ONNX export or an installed model; with --endpoint, the name the server has for it.",
     ),
     out: Path = typer.Option(..., help="The vector table's folder."),
     endpoint: str | None = typer.Option(
@@ -51,11 +52,11 @@ def vectors(
     if not manifest.scrubbed:
         warn(
             f"{', '.join(map(str, tables))}: personal data was not replaced, and vectors give away what was said. "
-            "Fix: turnloom prepare TABLE --out PREPARED, and take that"
+            "Fix: encode what turnloom prepare writes"
         )
     rate = encoded / max(time.monotonic() - began, 1e-9)
     say(
         f"{manifest.texts:,} distinct texts of {manifest.turns:,} turns in {out}; "
-        f"{encoded:,} encoded now ({rate:,.0f} a second)"
+        f"{encoded:,} encoded now ({rate:,.0f} per second)"
     )
     say(f"Next: turnloom replies build {tables[0]} --model {model} --out replies --vectors {out}")

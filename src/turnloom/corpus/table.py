@@ -9,8 +9,9 @@ import hashlib
 import json
 import platform
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import reduce
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,11 @@ def read_table(folder: str | Path) -> Any:
     """
     read_manifest(folder)
     return daft().read_parquet(f"{folder}/part-*.parquet").select(*ARROW_SCHEMA.names)
+
+
+def read_tables(folders: Sequence[str | Path]) -> Any:
+    """The dialogue tables of several folders as one lazy Daft DataFrame."""
+    return reduce(lambda table, folder: table.concat(read_table(folder)), folders[1:], read_table(folders[0]))
 
 
 def count_by_source(table: Any) -> dict[str, dict[str, int]]:

@@ -123,6 +123,17 @@ def hash_strings(array: pa.Array) -> Hashes:
     return np.asarray(hashes.to_numpy(zero_copy_only=False), dtype=np.uint64)
 
 
+def buckets_of(keys: Hashes, count: int) -> npt.NDArray[np.int32]:
+    """The range, of `count` equal ones, that each key falls into; ranges in order hold keys in order.
+
+    Example:
+        >>> buckets_of(np.array([0, 2**63, 2**64 - 1], np.uint64), 4).tolist()
+        [0, 2, 3]
+    """
+    buckets: npt.NDArray[np.int32] = ((keys >> np.uint64(32)) * np.uint64(count) >> np.uint64(32)).astype(np.int32)
+    return buckets
+
+
 def _fold(values: Hashes, offsets: npt.NDArray[np.int64]) -> Hashes:
     """One hash per list, that depends on the order and the number of its values."""
     lengths = np.diff(offsets)

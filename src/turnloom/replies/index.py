@@ -16,8 +16,8 @@ from turnloom.replies.occurrences import ReplyOptions, reply_keys, tables_of
 from turnloom.replies.search import RARITY, Hit, Mode, Searcher, SearchOptions
 from turnloom.replies.store import Store, quoted
 from turnloom.replies.suggestion import RERANK_WEIGHT, RERANKED, Conversation, Suggestion, in_final_order
-from turnloom.replies.writer import IndexWriter, Progress, model_mismatch
-from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors, is_made_for, unit_rows
+from turnloom.replies.writer import IndexWriter, model_mismatch
+from turnloom.runtime.protocols import Context, Encoder, Progress, Scorer, Vectors, is_made_for, unit_rows
 
 SHARD_SIZE = 20_000
 """Turns that are read between two commits: what a killed run loses at most."""

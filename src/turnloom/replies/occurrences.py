@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from turnloom.corpus.cleaning.duplicates import response_keys
 from turnloom.corpus.cleaning.normalise import normalise_texts, word_counts
 from turnloom.corpus.engine import batch_function, daft, frugally
-from turnloom.corpus.table import read_table
+from turnloom.corpus.table import read_tables
 from turnloom.corpus.turn_arrays import dialogue_hashes, mix
 from turnloom.views.context_response import SYSTEM_SPEAKERS, ContextResponse
 from turnloom.views.dialogue_view import DIALOGUES_AT_A_TIME, Dialogues, Indices, turn_runs
@@ -169,11 +169,8 @@ def occurrence_rows(tables: Sequence[Path], options: ReplyOptions, *, ranges: in
         found = pa.StructArray.from_arrays(columns, names=list(fields))
         return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), found)
 
-    table = read_table(tables[0])
-    for path in tables[1:]:
-        table = table.concat(read_table(path))
     beside = ("dialogue_id", "source", "domains")
-    listed = table.select(*beside, rows(col("dialogue_id"), col("source"), col("turns")).alias("row"))
+    listed = read_tables(tables).select(*beside, rows(col("dialogue_id"), col("source"), col("turns")).alias("row"))
     exploded = listed.explode("row").where(col("row").not_null())
     return exploded.select(*beside, *[col("row").get(name).alias(name) for name in fields])
 

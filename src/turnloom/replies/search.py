@@ -26,9 +26,9 @@ from turnloom.replies.suggestion import RERANK_WEIGHT, RERANKED
 from turnloom.runtime.protocols import Vectors
 
 FUSION_CONSTANT = 60
-VECTORS_COUNT = 2.0
-"""So many times as much as words, which a question shares with many replies that do not answer it."""
 """Of reciprocal rank fusion, as in the paper (Cormack et al. 2009)."""
+VECTORS_COUNT = 2.0
+"""How much more vectors count than words, which a question shares with many replies that do not answer it."""
 COUNTED = 20_000
 """Of so many replies words are counted, to know which are rare."""
 MOST_WORDS = 6

@@ -23,10 +23,7 @@ from turnloom.replies.ann import finished_version
 from turnloom.replies.manifest import JOURNAL, MANIFEST, IndexManifest, IndexVersion, PendingWrite, read_pending
 from turnloom.replies.occurrences import KeyRanges, group_occurrences, read_range, stage_occurrences
 from turnloom.replies.store import Store, occurrence_schema, reply_schema, vector_array
-from turnloom.runtime.protocols import Encoder, Vectors, is_made_for, unit_rows
-
-Progress = Callable[[str, float, str], None]
-"""Called with a step, the part of it that is done and a note."""
+from turnloom.runtime.protocols import Encoder, Progress, Vectors, is_made_for, unit_rows, wrong_model
 
 MOST_RANGES = 2_000
 CONTEXTS_KEPT = 1_000
@@ -37,11 +34,8 @@ GROUPED = ("occurrence", "reply", "dialogue_id", "source", "turn", "domains")
 
 def model_mismatch(folder: Path, version: IndexVersion, encoder: Encoder) -> TurnloomError:
     """What is said when vectors of two models would meet."""
-    return TurnloomError(
-        f"{folder} holds vectors of {version.model} ({version.fingerprint[:8]}), not of {encoder.name} "
-        f"({encoder.fingerprint[:8]})",
-        f"use that model, or make new vectors with: turnloom replies reembed {folder} --model MODEL",
-    )
+    fix = f"use that model, or make new vectors with: turnloom replies reembed {folder} --model MODEL"
+    return wrong_model(folder, version.model, version.fingerprint, encoder, fix)
 
 
 def _job(*parts: object) -> str:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+from turnloom.errors import TurnloomError
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import torch
 
 Vectors = npt.NDArray[np.float32]
 Context = Sequence[str]
 """The turns of a conversation so far, the oldest first."""
+Progress = Callable[[str, float, str], None]
+"""Called with a step, the part of it that is done, and a note."""
 
 
 def unit_rows(vectors: npt.NDArray[Any], precision: type[np.floating[Any]] = np.float32) -> npt.NDArray[Any]:
@@ -60,6 +66,13 @@ def is_made_for(model: Model, fingerprint: str) -> bool:
     (`studies/onboarding/int8.py`).
     """
     return fingerprint in (model.fingerprint, source_of(model))
+
+
+def wrong_model(folder: Path, name: str, fingerprint: str, model: Model, fix: str) -> TurnloomError:
+    """What to raise when vectors of two models would meet."""
+    return TurnloomError(
+        f"{folder} holds vectors of {name} ({fingerprint[:8]}), not of {model.name} ({model.fingerprint[:8]})", fix
+    )
 
 
 @runtime_checkable

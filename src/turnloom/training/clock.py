@@ -12,8 +12,6 @@ from typing import Literal
 
 from turnloom.files import write_whole
 
-Progress = Callable[[str, float, str], None]
-"""Called with what is being done, the part that is done, and a note."""
 CLOCK = "clock.json"
 REFIT_SHARE = 0.25
 """How much of a run's time refitting the heads gets, encoding included."""

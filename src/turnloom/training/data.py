@@ -15,8 +15,8 @@ from turnloom.corpus.table import MANIFEST, TableWriter, bucket, read_manifest, 
 from turnloom.errors import TurnloomError
 from turnloom.objectives.gathering import first_process_first
 from turnloom.runtime.context_format import ContextFormat
+from turnloom.runtime.protocols import Progress
 from turnloom.training.base_model import add_tokens
-from turnloom.training.clock import Progress
 from turnloom.training.recipe import Part, Recipe, Stage
 from turnloom.views import build_view, load_view
 from turnloom.views.view import Reading

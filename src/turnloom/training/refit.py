@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from turnloom.objectives import ContextReplyHeads, InverseFrequencyContrast
-from turnloom.training.clock import Progress
+from turnloom.runtime.protocols import Progress
 from turnloom.training.recipe import Refit
 
 AT_A_TIME, AT_A_TIME_BOUNDED = 2_048, 128

@@ -13,7 +13,8 @@ from typing import Any
 from turnloom.corpus.table import read_manifest
 from turnloom.errors import TurnloomError
 from turnloom.files import write_whole
-from turnloom.training.clock import Progress, RunClock
+from turnloom.runtime.protocols import Progress
+from turnloom.training.clock import RunClock
 from turnloom.training.folder import WORK, claim, release, save_model, write_card
 from turnloom.training.recipe import Recipe
 

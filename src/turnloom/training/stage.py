@@ -18,7 +18,8 @@ from turnloom.files import write_whole
 from turnloom.objectives import ContextReplyHeads
 from turnloom.objectives.gathering import from_first_process, is_first_process, world_size
 from turnloom.runtime.context_format import ContextFormat
-from turnloom.training.clock import Budget, Progress, RunClock, Window
+from turnloom.runtime.protocols import Progress
+from turnloom.training.clock import Budget, RunClock, Window
 from turnloom.training.data import StageData
 from turnloom.training.losses import added_parameters, build_losses, context_reply_heads, keep_heads, trained_heads
 from turnloom.training.recipe import Part, Recipe, Stage

@@ -10,7 +10,7 @@ from typing import Any
 
 from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
 
-from turnloom.training.clock import Progress
+from turnloom.runtime.protocols import Progress
 
 UNKNOWN_SHARE = 0.15
 """How much of a stage's time is kept for a look of which nobody knows yet how long it takes."""

@@ -15,20 +15,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from turnloom.corpus.engine import batch_function, daft, frugally, with_columns
-from turnloom.corpus.table import WORK, Workspace, read_manifest, read_table
-from turnloom.corpus.turn_arrays import join_turns, split_turns
+from turnloom.corpus.table import WORK, Workspace, read_manifest, read_tables
+from turnloom.corpus.turn_arrays import buckets_of, join_turns, split_turns
 from turnloom.errors import TurnloomError
 from turnloom.files import WholeFolder, write_whole
-from turnloom.runtime.protocols import Encoder
+from turnloom.runtime.protocols import Encoder, Progress, wrong_model
 from turnloom.vectors.table import DIALOGUES, KEYS, MANIFEST, VECTORS, VectorManifest, VectorTable, find_keys, text_keys
-
-Progress = Callable[[str, float, str], None]
-"""Called with a step, the part of it that is done and a note."""
 
 TURNS_PER_RANGE = 20_000
 """About a minute of encoding: what is lost when a run is killed."""
 AT_A_TIME = 2_048
-"""Texts between two looks at the clock; texts of like length among them share a batch."""
+"""Texts between two reports of progress; those of like length among them share a batch."""
 MOST_RANGES = 4_096
 
 
@@ -77,7 +74,8 @@ def build_vectors(
         return old.manifest, 0
     turns = sum(manifest.turns for manifest in manifests)
     ranges = min(MOST_RANGES, 1 + turns // options.turns_per_range)
-    job = json.dumps([hashes, encoder.fingerprint, ranges, old.manifest.content_hash if old else None])
+    # Not the old vectors: a run that was killed while it replaced them goes on without.
+    job = json.dumps([hashes, encoder.fingerprint, ranges])
     whole = WholeFolder(out, MANIFEST, "a vector table", beside=[WORK])
     work = Workspace(out / WORK, hashlib.sha256(job.encode()).hexdigest())
     on_progress("reading dialogues", 0.0, "")
@@ -117,19 +115,10 @@ def _same_model(out: Path, encoder: Encoder) -> VectorTable | None:
         return None
     old = VectorTable(out)
     if old.manifest.fingerprint != encoder.fingerprint:
-        raise TurnloomError(
-            f"{out} holds vectors of {old.manifest.model} ({old.manifest.fingerprint[:8]}), not of {encoder.name} "
-            f"({encoder.fingerprint[:8]})",
-            "choose another --out, or use that model",
+        raise wrong_model(
+            out, old.manifest.model, old.manifest.fingerprint, encoder, "choose another --out, or use that model"
         )
     return old
-
-
-def _joined(tables: Sequence[Path]) -> Any:
-    table = read_table(tables[0])
-    for path in tables[1:]:
-        table = table.concat(read_table(path))
-    return table
 
 
 def _stage_texts(tables: Sequence[Path], out: Path, ranges: int) -> None:
@@ -148,23 +137,17 @@ def _stage_texts(tables: Sequence[Path], out: Path, ranges: int) -> None:
         columns = [
             pa.array(keys[first]),
             flat.field("text").take(pa.array(first)),
-            pa.array(_range_of(keys[first], ranges)),
+            pa.array(buckets_of(keys[first], ranges)),
         ]
         found = pa.StructArray.from_arrays(columns, names=list(fields))
         return pa.LargeListArray.from_arrays(pa.array(np.searchsorted(first, offsets), pa.int64()), found)
 
     col = engine.col
-    listed = _joined(tables).select(texts(col("turns")).alias("one")).explode("one").where(col("one").not_null())
+    listed = read_tables(tables).select(texts(col("turns")).alias("one")).explode("one").where(col("one").not_null())
     with frugally():
         listed.select(*[col("one").get(name).alias(name) for name in fields]).write_parquet(
             str(out), partition_cols=["range"]
         )
-
-
-def _range_of(keys: Any, ranges: int) -> Any:
-    """The number of the range that each key falls into: ranges in order hold keys in order."""
-    starts = np.array([number * 2**64 // ranges for number in range(ranges)], np.uint64)
-    return (np.searchsorted(starts, keys, side="right") - 1).astype(np.int32)
 
 
 def _read_range(staged: Path, number: int) -> tuple[Any, list[str]]:
@@ -194,8 +177,12 @@ class _Encoding:
     def here(self, encoder: Encoder, on_progress: Progress) -> None:
         """Encode the ranges in this process."""
         for number in range(self._ranges):
-            on_progress("encoding texts", number / self._ranges, f"part {number + 1} of {self._ranges}")
-            self.encode(number, encoder)
+
+            def show(part: float, number: int = number) -> None:
+                on_progress("encoding texts", (number + part) / self._ranges, f"part {number + 1} of {self._ranges}")
+
+            show(0.0)
+            self.encode(number, encoder, show)
         on_progress("encoding texts", 1.0, "")
 
     def on_ray(self, load: Callable[[], Encoder], on_progress: Progress) -> None:
@@ -205,27 +192,28 @@ class _Encoding:
 
         @batch_function(engine.DataType.int32(), batch_size=1)
         def encode(numbers: pa.Array) -> pa.Array:
-            own = loaded.setdefault("encoder", loaded.get("encoder") or load())
-            return pa.array([self.encode(number, own) for number in numbers.to_pylist()], pa.int32())
+            if "encoder" not in loaded:
+                loaded["encoder"] = load()
+            return pa.array([self.encode(number, loaded["encoder"]) for number in numbers.to_pylist()], pa.int32())
 
         numbers = engine.from_pydict({"range": list(range(self._ranges))}).into_partitions(self._ranges)
         numbers.select(encode(engine.col("range"))).collect()
         on_progress("encoding texts", 1.0, "")
 
-    def encode(self, number: int, encoder: Encoder) -> int:
+    def encode(self, number: int, encoder: Encoder, on_part: Callable[[float], None] = lambda _: None) -> int:
         """Encode one range, unless an earlier run did; how many texts were new."""
-        folder = self._work.step(f"range-{number:05}", lambda out: self._encode(number, encoder, out))
+        folder = self._work.step(self._result(number).name, lambda out: self._encode(number, encoder, out, on_part))
         return int((folder / "encoded").read_text())
 
-    def _encode(self, number: int, encoder: Encoder, out: Path) -> None:
+    def _encode(self, number: int, encoder: Encoder, out: Path, on_part: Callable[[float], None]) -> None:
         keys, texts = _read_range(self._staged, number)
         old = VectorTable(self._known) if self._known else None
         place = find_keys(old.keys, keys) if old else np.full(len(keys), -1)
         new = np.flatnonzero(place < 0)
-        pieces = [
-            encoder.encode([texts[row] for row in new[start : start + AT_A_TIME]]).astype(np.float16)
-            for start in range(0, len(new), AT_A_TIME)
-        ]
+        pieces = []
+        for start in range(0, len(new), AT_A_TIME):
+            pieces.append(encoder.encode([texts[row] for row in new[start : start + AT_A_TIME]]).astype(np.float16))
+            on_part(min(1.0, (start + AT_A_TIME) / len(new)))
         width = pieces[0].shape[1] if pieces else old.manifest.width if old else 0
         vectors = np.zeros((len(keys), width), np.float16)
         if pieces:
@@ -272,7 +260,7 @@ def _write_dialogues(tables: Sequence[Path], out: Path) -> int:
 
     fields = {"rows": pa.large_list(pa.int64()), "speakers": pa.large_list(pa.int16())}
     with frugally():
-        table = with_columns(_joined(tables).select("dialogue_id", "source", "turns"), fields, rows, "turns")
+        table = with_columns(read_tables(tables).select("dialogue_id", "source", "turns"), fields, rows, "turns")
         table.exclude("turns").write_parquet(str(out / DIALOGUES), compression="zstd")
     files = sorted((out / DIALOGUES).glob("*.parquet"))
     for number, path in enumerate(files):

@@ -27,7 +27,7 @@ class StoredEncoder:
         if not is_made_for(encoder, table.manifest.fingerprint):
             raise TurnloomError(
                 f"{table.folder} holds vectors of {table.manifest.model}, not of {encoder.name}",
-                f"make them with: turnloom vectors TABLE --model {encoder.name} --out FOLDER",
+                "use that model, with --bf16 if they were made with it, or make new ones with: turnloom vectors",
             )
         self.encoder, self.table = encoder, table
         self.name, self.fingerprint, self.languages = encoder.name, encoder.fingerprint, encoder.languages

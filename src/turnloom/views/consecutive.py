@@ -22,6 +22,15 @@ def pairs(dialogues: Dialogues, size: int, min_words: int, speaker_change_only: 
     return start[long], reply[long]
 
 
+def pairs_of_sizes(
+    dialogues: Dialogues, sizes: ContextSizes, min_words: int, speaker_change_only: bool
+) -> tuple[Indices, Indices, Indices]:
+    """The pairs of every size, the smallest first: where contexts begin, their replies, and the number of the size."""
+    found = [pairs(dialogues, size, min_words, speaker_change_only) for size in sorted(set(sizes))]
+    start, reply = (np.concatenate(side) for side in zip(*found, strict=True))
+    return start, reply, np.repeat(np.arange(len(found)), [len(replies) for _, replies in found])
+
+
 class Consecutive(DialogueView):
     """DSE: a reply and the one turn, or the few turns, before it (Zhou et al. 2022, sections 3 and 4.4).
 
@@ -51,8 +60,7 @@ class Consecutive(DialogueView):
 
     def spans(self, dialogues: Dialogues, seed: int) -> Spans:  # noqa: ARG002 - nothing is drawn
         """The rows of every size."""
-        found = [pairs(dialogues, size, self.min_words, self.speaker_change_only) for size in sorted(set(self.turns))]
-        start, reply = (np.concatenate(side) for side in zip(*found, strict=True))
+        start, reply, _ = pairs_of_sizes(dialogues, self.turns, self.min_words, self.speaker_change_only)
         return Spans(start, reply, reply)
 
     def texts(self, turns: int, dialogues: int) -> int:  # noqa: ARG002
@@ -93,9 +101,7 @@ class Windows(DialogueView):
 
     def spans(self, dialogues: Dialogues, seed: int) -> Spans:  # noqa: ARG002 - nothing is drawn
         """The rows of every window size, each in its group."""
-        found = [pairs(dialogues, size, self.min_words, self.speaker_change_only) for size in sorted(set(self.sizes))]
-        start, reply = (np.concatenate(side) for side in zip(*found, strict=True))
-        group = np.repeat(np.arange(len(found)), [len(replies) for _, replies in found])
+        start, reply, group = pairs_of_sizes(dialogues, self.sizes, self.min_words, self.speaker_change_only)
         return Spans(start, reply, reply, group)
 
     def texts(self, turns: int, dialogues: int) -> int:  # noqa: ARG002

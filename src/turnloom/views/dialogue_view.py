@@ -19,8 +19,8 @@ from turnloom.corpus.cleaning.duplicates import response_frequencies, response_k
 from turnloom.corpus.cleaning.normalise import word_counts
 from turnloom.corpus.engine import batch_function, daft
 from turnloom.corpus.table import read_manifest
-from turnloom.corpus.turn_arrays import dialogue_hashes, hash_strings, split_turns
-from turnloom.views.shuffle import Keys, buckets_of, copies, seeded
+from turnloom.corpus.turn_arrays import buckets_of, dialogue_hashes, hash_strings, split_turns
+from turnloom.views.shuffle import Keys, copies, seeded
 from turnloom.views.view import View, Workspace, exploded, grouped, source_weights, with_frequencies
 
 Indices = npt.NDArray[np.int64]

@@ -58,17 +58,6 @@ def copies(keys: Keys, weights: npt.NDArray[np.float64], seed: int) -> tuple[npt
     return index, seeded(keys[index], seed, "order", copy)
 
 
-def buckets_of(order: Keys, count: int) -> npt.NDArray[np.int32]:
-    """The range of the shuffled order, of `count` equal ones, that each row falls into.
-
-    Example:
-        >>> buckets_of(np.array([0, 2**63, 2**64 - 1], np.uint64), 4).tolist()
-        [0, 2, 3]
-    """
-    buckets: npt.NDArray[np.int32] = ((order >> np.uint64(32)) * np.uint64(count) >> np.uint64(32)).astype(np.int32)
-    return buckets
-
-
 def bucket_count(texts: int, groups: int = 1) -> int:
     """How many buckets each group with so many texts is spread over.
 

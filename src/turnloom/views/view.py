@@ -15,10 +15,11 @@ import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict
 
 from turnloom.corpus.engine import batch_function, daft
-from turnloom.corpus.table import read_manifest, read_table
+from turnloom.corpus.table import read_manifest, read_tables
+from turnloom.corpus.turn_arrays import buckets_of
 from turnloom.errors import TurnloomError
 from turnloom.runtime.context_format import ContextFormat
-from turnloom.views.shuffle import bucket_count, buckets_of, copies
+from turnloom.views.shuffle import bucket_count, copies
 
 
 class Workspace:
@@ -32,9 +33,7 @@ class Workspace:
 
     def table(self) -> Any:
         """All dialogue tables as one Daft DataFrame."""
-        table = read_table(self.inputs[0])
-        for path in self.inputs[1:]:
-            table = table.concat(read_table(path))
+        table = read_tables(self.inputs)
         if self.weights:
             self.check_sources([row["source"] for row in table.select("source").distinct().to_pylist()])
         return table
