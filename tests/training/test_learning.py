@@ -53,10 +53,11 @@ def test_held_out_replies_are_found_only_after_training_on_true_ones(name: str, 
     assert reached["shuffled"] < before + 10
 
 
-def in_two_processes(*arguments: str, port: int) -> None:
-    """Run `turnloom train` under torchrun."""
-    launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-addr", "127.0.0.1"]
-    command = [*launch, "--master-port", str(port), "-m", "turnloom.cli.main", "train", *arguments]
+def in_two_processes(*arguments: str, port: int, processes: int = 2) -> None:
+    """Run `turnloom train` under torchrun, in two processes or more."""
+    launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(processes)]
+    place = ["--master-addr", "127.0.0.1", "--master-port", str(port)]
+    command = [*launch, *place, "-m", "turnloom.cli.main", "train", *arguments]
     environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -52,3 +52,23 @@ def write_start(folder: Path, *, layers: int = 1, width: int = 32) -> Path:
     model = small_transformer(tokenizer, layers=layers, width=width, heads=2, dropout=0.0, length=48)
     model.save_pretrained(str(folder), create_model_card=False)
     return folder
+
+
+def write_headed(folder: Path) -> Path:
+    """A model whose context head and reply head read its unit vector for meaning, as `turnloom-mini` has them."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Normalize
+
+    from turnloom.objectives import ContextReplyHeads
+    from turnloom.training.losses import keep_heads
+
+    plain, heads = SentenceTransformer(str(write_start(folder / "plain"))), ContextReplyHeads(32)
+    plain.append(Normalize())
+    torch.manual_seed(0)
+    for weight in heads.parameters():
+        torch.nn.init.normal_(weight, std=0.3)
+    keep_heads(plain, {"query": heads.context, "document": heads.reply}).save_pretrained(
+        str(folder), create_model_card=False
+    )
+    return folder

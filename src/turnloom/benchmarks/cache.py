@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from turnloom.files import replacing
-from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors, source_of
+from turnloom.runtime.conversation import ConversationEncoder
+from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors, source_of, turn_encoder
 
 SHARD = 4_096
 """Texts that are encoded before the result is saved: what a killed run can lose."""
@@ -66,16 +67,18 @@ class CachedEncoder:
     def __init__(
         self, encoder: Encoder | Scorer, folder: Path | None = None, on_texts: Callable[[int], None] = lambda _: None
     ) -> None:
-        self.encoder: Any = encoder
+        # A conversation encoder finds its turns here too: the next context has all but one of them.
+        self.encoder: Any = encoder.over(self) if isinstance(encoder, ConversationEncoder) else encoder
+        self._turns: Any = turn_encoder(encoder) if isinstance(encoder, Encoder) else encoder
         self.name = encoder.name
         self.fingerprint = encoder.fingerprint
         self.source = source_of(encoder)
         self.languages = encoder.languages
         self.has_heads: bool = getattr(encoder, "has_heads", False)
         self._on_texts = on_texts
-        root = folder / encoder.fingerprint if folder else None
+        made_by = {"text": self._turns.fingerprint, "query": encoder.fingerprint, "document": encoder.fingerprint}
         self._scores: dict[tuple[tuple[str, ...], tuple[str, ...]], Floats] = {}
-        self._stores = {kind: _Store(root / kind if root else None) for kind in ("text", "query", "document")}
+        self._stores = {kind: _Store(folder / made / kind if folder else None) for kind, made in made_by.items()}
 
     def _through(self, kind: str, texts: Sequence[str], encode: Callable[[list[str]], Vectors]) -> Vectors:
         store = self._stores[kind]
@@ -96,11 +99,11 @@ class CachedEncoder:
 
     def format_context(self, context: Context) -> str:
         """A context as the text that the model reads."""
-        return cast("str", self.encoder.format_context(context))
+        return cast("str", self._turns.format_context(context))
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Vectors for meaning."""
-        return self._through("text", texts, self.encoder.encode)
+        return self._through("text", texts, self._turns.encode)
 
     def encode_contexts(self, contexts: Sequence[Context], heads: bool) -> Vectors:
         """Vectors for contexts: in their own space, or for what the text that the model reads means."""

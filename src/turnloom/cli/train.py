@@ -78,6 +78,8 @@ def train(
 
     turnloom train turnloom runs/corpus --adapt --out runs/ours --minutes 15
 
+    turnloom train conversation runs/vectors --start my-model/ --out runs/model
+
     turnloom train my.yaml runs/corpus --out runs/model --set stages.0.encoder_rate=3e-5 --resume
 
     torchrun --nproc-per-node 8 --no-python turnloom train dse runs/corpus --start my-model/ --out runs/model
@@ -90,9 +92,12 @@ def train(
         changes["model.start"] = str(start)
     if "model.start" in changes:  # Before seconds of imports: a recipe brings its losses, and these torch.
         find_model(changes["model.start"])
-    from turnloom.training import load_recipe
+    from turnloom.training import load_recipe, trains_conversation
     from turnloom.training import train as run
 
+    if trains_conversation(recipe):
+        _train_conversation(recipe, changes, tables, out, adapt=adapt, minutes=minutes, began=began, resume=resume)
+        return
     wanted = load_recipe(recipe, changes, adapt=adapt)
     with share_progress() as show:
         result = run(
@@ -106,6 +111,20 @@ def train(
             on_progress=show,
         )
     _summary(result, "ums" if wanted.reranks else "quick")
+
+
+def _train_conversation(
+    recipe: str, changes: dict[str, str], vectors: list[Path], out: Path, *, adapt: bool, **options: Any
+) -> None:
+    from turnloom.training import ConversationRecipe, load_recipe, train_conversation
+
+    wanted = load_recipe(recipe, changes, adapt=adapt, schema=ConversationRecipe)
+    with share_progress() as show:
+        result = train_conversation(wanted, vectors, out, on_progress=show, **options)
+    rate = result.contexts / max(60 * result.minutes, 1e-6)
+    console.print(f"{result.steps:,} steps, {result.contexts:,} contexts, {rate:,.0f} per second")
+    say(f"The model: {result.folder}")
+    say(f"Next: turnloom replies build TABLE --model {result.folder} --vectors {vectors[0]} --out FOLDER")
 
 
 def _summary(result: TrainResult, suite: str) -> None:

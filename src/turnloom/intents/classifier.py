@@ -30,7 +30,7 @@ from turnloom.intents.fitted import Fitted, Method, Options, Unlabelled, fit, wi
 from turnloom.intents.saving import Saved, read_fitted, write_fitted
 from turnloom.intents.scope import Scope
 from turnloom.runtime.encoder import load_encoder
-from turnloom.runtime.protocols import Encoder
+from turnloom.runtime.protocols import Encoder, turn_encoder
 
 
 class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
@@ -102,7 +102,7 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
             if self._loaded is None:
                 if self.encoder is None:
                     raise TurnloomError("the classifier has no encoder", "give it a model's folder as `encoder`")
-                self._loaded = load_encoder(self.encoder)
+                self._loaded = turn_encoder(load_encoder(self.encoder))
             return self._loaded
 
     @property

@@ -14,6 +14,7 @@ import numpy as np
 from turnloom.errors import TurnloomError
 from turnloom.runtime.context_format import ContextFormat, read_context_format
 from turnloom.runtime.model_folder import (
+    CONVERSATION,
     damage_named,
     declared_languages,
     folder_fingerprint,
@@ -148,16 +149,32 @@ class SentenceTransformerEncoder(LoadedModel):
         last = [type(module).__name__ for module in self.model][-2:]
         return self.has_heads and last == ["Normalize", "Router"] and not any(self.model.prompts.values())
 
+    def head(self, role: Literal["query", "document"]) -> torch.nn.Module:
+        """A head as a module of its own, from vectors for meaning to those of a role."""
+        from torch import Tensor, nn
+
+        router: Any = self.model[-1]
+
+        class Head(nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.modules_of_role = router.sub_modules[role]
+
+            def forward(self, vectors: Tensor) -> Tensor:
+                features = {"sentence_embedding": vectors}
+                for module in self.modules_of_role:
+                    features = module(features)
+                return features["sentence_embedding"]
+
+        return Head()
+
     def apply_head(self, vectors: Vectors, role: Literal["query", "document"]) -> Vectors:
         """Vectors of a role, made of those for meaning."""
         import torch
 
-        router: Any = self.model[-1]
-        features = {"sentence_embedding": torch.from_numpy(vectors).to(self.model.device)}
         with torch.inference_mode():
-            for module in router.sub_modules[role]:
-                features = module(features)
-        return cast("Vectors", features["sentence_embedding"].float().cpu().numpy())
+            found = self.head(role)(torch.from_numpy(vectors).to(self.model.device))
+        return cast("Vectors", found.float().cpu().numpy())
 
     def copy(self, max_length: int | None = None, cut: Literal["front", "end"] = "end") -> SentenceTransformerEncoder:
         """An encoder of its own with the same weights, for fine-tuning."""
@@ -260,7 +277,12 @@ def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> En
             trust_remote_code=False,
             model_kwargs={"use_safetensors": True, "dtype": "float32"},
         )
-    return SentenceTransformerEncoder(model, **folder_traits(folder), batch_size=batch_size, bf16=bf16)
+    encoder = SentenceTransformerEncoder(model, **folder_traits(folder), batch_size=batch_size, bf16=bf16)
+    if not (folder / CONVERSATION).exists():
+        return encoder
+    from turnloom.runtime.conversation import load_conversation
+
+    return load_conversation(folder, encoder)
 
 
 def _from_object(model: Any, bf16: bool, batch_size: int) -> Encoder:

@@ -16,8 +16,10 @@ from turnloom.files import LISTING
 from turnloom.plugins import find_plugin
 
 GROUP = "turnloom.models"
-NOT_THE_MODEL = ("training", "ray", "report.json", "measured", LISTING)
-"""How it was made, what was measured, and which files it has: that does not change what it is."""
+CONVERSATION = "conversation"
+"""The folder inside a model's folder that holds its conversation encoder."""
+NOT_THE_MODEL = ("training", "ray", "report.json", "measured", CONVERSATION, LISTING)
+"""How it was made, what was measured, what reads its vectors, and which files it has: not what it is itself."""
 LONGEST = 160
 
 

@@ -59,6 +59,12 @@ def source_of(model: Model) -> str | None:
     return source
 
 
+def turn_encoder(encoder: Encoder) -> Encoder:
+    """The encoder of single turns below a conversation encoder; any other encoder itself."""
+    below: Encoder = getattr(encoder, "turns", encoder)
+    return below
+
+
 def is_made_for(model: Model, fingerprint: str) -> bool:
     """Whether intents and replies of the model with this fingerprint fit this one: the model itself or its export.
 

@@ -13,12 +13,12 @@ from jinja2 import Environment, StrictUndefined
 
 import turnloom
 from turnloom.corpus.catalog import load_catalog
-from turnloom.corpus.table import read_manifest
 from turnloom.errors import TurnloomError
 from turnloom.files import WholeFolder, refuse_other_files, write_whole
 from turnloom.runtime.context_format import FILE, ContextFormat
 from turnloom.runtime.model_folder import NOT_THE_MODEL, folder_fingerprint, model_folder
 from turnloom.training.clock import CLOCK
+from turnloom.training.conversation_recipe import ConversationRecipe
 from turnloom.training.recipe import Recipe, load_recipe
 
 WORK = "training"
@@ -37,17 +37,20 @@ _OLDER_NAMES = {
 }
 
 
-def claim(recipe: Recipe, tables: Sequence[Path], work: Path, *, resume: bool) -> None:
-    """Note what runs here, so that another run neither overwrites it nor goes on from it."""
+def claim(recipe: Recipe | ConversationRecipe, tables: Sequence[str], work: Path, *, resume: bool) -> None:
+    """Note what runs here, so that another run neither overwrites it nor goes on from it.
+
+    `tables` are the content hashes of what is learned from.
+    """
     settings = yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False)
     inputs = {
-        "tables": sorted(read_manifest(table).content_hash for table in tables),
+        "tables": sorted(tables),
         "base_model": folder_fingerprint(model_folder(str(recipe.model.start))),
     }
     if (work / RECIPE).exists():
         if not resume:
             raise TurnloomError(f"{work.parent} holds a run already", "go on with --resume, or choose another --out")
-        if load_recipe(str(work / RECIPE)) != recipe:
+        if load_recipe(str(work / RECIPE), schema=type(recipe)) != recipe:
             raise TurnloomError(f"{work / RECIPE} is another recipe", "resume with the one the run began with")
         if (work / INPUTS).exists():
             before = json.loads((work / INPUTS).read_text(encoding="utf-8"))

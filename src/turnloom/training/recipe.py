@@ -5,16 +5,18 @@ from __future__ import annotations
 import difflib
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, overload
 
 import yaml
-from pydantic import Field, TypeAdapter, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from turnloom.errors import TurnloomError
 from turnloom.runtime.context_format import ContextFormat
 from turnloom.runtime.encoder import computes_bf16_fast
 from turnloom.training.objective_options import Objective, Options
 from turnloom.views import Manipulations, ViewOptions
+
+AnyRecipe = TypeVar("AnyRecipe", bound=Options)
 
 
 class Shape(Options):
@@ -218,31 +220,50 @@ def _number(value: Any) -> Any:
     return value
 
 
-def load_recipe(source: str, changes: dict[str, str] | None = None, *, adapt: bool = False) -> Recipe:
+def trains_conversation(source: str) -> bool:
+    """Whether a recipe trains a conversation encoder on vectors, and not a model on texts."""
+    tree = _tree(source)
+    return isinstance(tree, dict) and tree.get("trains") == "conversation"
+
+
+def _tree(source: str) -> Any:
+    path = Path(source)
+    from_file = path.suffix in (".yaml", ".yml")
+    if from_file and not path.is_file():
+        raise TurnloomError(f"{source} is not a file", "'turnloom init-config dse' prints a recipe to start from")
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8") if from_file else recipe_text(source))
+    except yaml.YAMLError as error:
+        raise TurnloomError(
+            f"{source} is not valid YAML ({str(error).splitlines()[0]})", "check its indentation"
+        ) from error
+
+
+@overload
+def load_recipe(source: str, changes: dict[str, str] | None = None, *, adapt: bool = False) -> Recipe: ...
+@overload
+def load_recipe(
+    source: str, changes: dict[str, str] | None = None, *, adapt: bool = False, schema: type[AnyRecipe]
+) -> AnyRecipe: ...
+def load_recipe(
+    source: str, changes: dict[str, str] | None = None, *, adapt: bool = False, schema: type[Any] = Recipe
+) -> Any:
     """A recipe by name or from a YAML file, with some places changed.
 
     Args:
         source: The name of a recipe that comes with Turnloom, or a file.
         changes: New values by path, as `--set` gives them.
         adapt: Whether to change what the recipe itself changes for going on from a trained model.
+        schema: What kind of recipe it is: `ConversationRecipe` for one that trains on vectors.
     """
-    path = Path(source)
-    from_file = path.suffix in (".yaml", ".yml")
-    if from_file and not path.is_file():
-        raise TurnloomError(f"{source} is not a file", "'turnloom init-config dse' prints a recipe to start from")
-    try:
-        tree = yaml.safe_load(path.read_text(encoding="utf-8") if from_file else recipe_text(source))
-    except yaml.YAMLError as error:
-        raise TurnloomError(
-            f"{source} is not valid YAML ({str(error).splitlines()[0]})", "check its indentation"
-        ) from error
+    tree = _tree(source)
     own: dict[str, Any] = (tree.get("adapt") or {}) if adapt and isinstance(tree, dict) else {}
     if not own and adapt:
         raise TurnloomError(f"the recipe {source!r} does not say how to adapt", "take 'turnloom', or leave --adapt out")
     for place, value in [*own.items(), *(changes or {}).items()]:
         _set(tree, place, str(value))
     try:
-        return TypeAdapter(Recipe).validate_python(tree)
+        return schema.model_validate(tree)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])

@@ -96,13 +96,12 @@ def train(
 
     work = out / WORK
     clock = RunClock(minutes, time.monotonic() if began is None else began)
-    for table in tables:
-        read_manifest(table)
+    hashes = [read_manifest(table).content_hash for table in tables]
     on_progress("loading the base model", 0.0, "")
     model, heads = load_base_model(recipe)
     with first_process_first():
         if is_first_process():
-            claim(recipe, tables, work, resume=resume)
+            claim(recipe, hashes, work, resume=resume)
     on_progress("loading the base model", 1.0, "")
     clock.resume(work)
     context, saved_context = context_formats(recipe, goes_on=heads is not None)

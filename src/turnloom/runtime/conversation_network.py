@@ -1,0 +1,186 @@
+"""The network of the conversation encoder: a small transformer over the vectors of a conversation's turns."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+from torch.nn.functional import dropout, gelu, normalize
+
+MATCH = 64
+"""The width of the keys by which turns are weighed in the pooled meaning."""
+DECAY = 0.6
+"""How much less the turn before counts in the pooled meaning, before anything is learned."""
+MEANING_WEIGHT = 0.3
+"""How much of a score is similarity of meaning, before anything is learned; the rest is learned fit."""
+SCALE = 25.0
+"""What similarities are multiplied with in training, at first."""
+HIDDEN = -1e4
+
+
+class ConversationShape(BaseModel):
+    """How large a conversation encoder is, and what it reads.
+
+    Attributes:
+        version: Of this layout.
+        width: Of a turn's vector.
+        uses_heads: Whether it reads and refines what the encoder's own context head and reply head give.
+        size: Of its states.
+        layers: How many there are.
+        heads: Of its attention.
+        reply_size: Of the hidden layer on the reply side.
+        max_turns: So many of the last turns are read.
+        encoder: The fingerprint of the encoder whose vectors it learned from.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: Literal[1] = 1
+    width: int = Field(ge=2)
+    uses_heads: bool = True
+    size: int = Field(256, ge=8)
+    layers: int = Field(2, ge=1)
+    heads: int = Field(4, ge=1)
+    reply_size: int = Field(384, ge=8)
+    max_turns: int = Field(64, ge=1)
+    encoder: str = ""
+
+
+def join(fit: Tensor, meaning: Tensor, share: Tensor) -> Tensor:
+    """Both halves of a query as one unit vector, in which the meaning has this share."""
+    return normalize(torch.cat([(1 - share)[..., None] * fit, share[..., None] * meaning], dim=-1), dim=-1)
+
+
+class _Layer(nn.Module):
+    """Attention to earlier turns: by content, by how long ago each was said, and by whether its speaker is the same."""
+
+    def __init__(self, shape: ConversationShape, dropout: float) -> None:
+        super().__init__()
+        size = shape.size
+        self.heads, self.dropout = shape.heads, dropout
+        self.before_attention, self.before_mixing = nn.LayerNorm(size), nn.LayerNorm(size)
+        self.read, self.write = nn.Linear(size, 3 * size), nn.Linear(size, size)
+        self.widen, self.narrow = nn.Linear(size, 4 * size), nn.Linear(4 * size, size)
+        # Each head begins with a memory twice as long as the one before.
+        slopes = 0.1 * 0.5 ** torch.arange(shape.heads, dtype=torch.float32)
+        self.recency = nn.Parameter(-slopes[:, None] * torch.arange(shape.max_turns, dtype=torch.float32))
+        self.same_speaker = nn.Parameter(torch.zeros(shape.heads))
+
+    def forward(self, states: Tensor, visible: Tensor, same: Tensor, ago: Tensor) -> Tensor:
+        rows, turns, size = states.shape
+        read = self.read(self.before_attention(states)).view(rows, turns, 3, self.heads, size // self.heads)
+        query, key, value = read.permute(2, 0, 3, 1, 4)
+        scores = query @ key.transpose(2, 3) * (size // self.heads) ** -0.5
+        scores = scores + self.recency[:, ago] + self.same_speaker[:, None, None] * same[:, None]
+        attention = scores.masked_fill(~visible[:, None], HIDDEN).softmax(-1).to(value.dtype)
+        attended = (attention @ value).transpose(1, 2).reshape(rows, turns, size)
+        states = states + dropout(self.write(attended), self.dropout, self.training)
+        mixed = self.narrow(gelu(self.widen(self.before_mixing(states))))
+        return states + dropout(mixed, self.dropout, self.training)
+
+
+class ConversationNetwork(nn.Module):
+    """Turn vectors of conversations to what each turn calls for, given all turns before it.
+
+    It begins as the identity on the encoder's own heads: before any training, the query is the context head's vector of
+    the last turn, and a reply is the reply head's vector.
+
+    Args:
+        shape: How large it is.
+        query_head: The encoder's head for contexts, which stays as it is; none reads the vectors themselves.
+        reply_head: The encoder's head for replies.
+        dropout: In training.
+    """
+
+    def __init__(
+        self,
+        shape: ConversationShape,
+        query_head: nn.Module | None = None,
+        reply_head: nn.Module | None = None,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.shape, self.dropout = shape, dropout
+        reads = shape.width * (2 if shape.uses_heads else 1)
+        self.query_head, self.reply_head = query_head, reply_head
+        for head in (query_head, reply_head):
+            if head is not None:
+                head.requires_grad_(False)
+        self.enter = nn.Linear(reads, shape.size)
+        self.layers = nn.ModuleList(_Layer(shape, dropout) for _ in range(shape.layers))
+        self.norm, self.leave = nn.LayerNorm(shape.size), nn.Linear(shape.size, shape.width)
+        self.reply_in = nn.Linear(reads, shape.reply_size)
+        self.reply_out = nn.Linear(shape.reply_size, shape.width)
+        self.ask = nn.Linear(shape.size, MATCH, bias=False)
+        self.answer = nn.Linear(shape.size, MATCH, bias=False)
+        decay = math.log(DECAY) * torch.arange(shape.max_turns, dtype=torch.float32)
+        self.recency = nn.Parameter(decay)
+        for identity in (self.leave, self.reply_out):
+            nn.init.zeros_(identity.weight)
+            nn.init.zeros_(identity.bias)
+        nn.init.zeros_(self.ask.weight)
+        self.gate = nn.Linear(shape.size, 1)
+        nn.init.zeros_(self.gate.weight)
+        nn.init.constant_(self.gate.bias, math.log(MEANING_WEIGHT / (1 - MEANING_WEIGHT)))
+        self.log_scale = nn.Parameter(torch.tensor(math.log(SCALE)))
+
+    def set_dropout(self, dropout: float) -> None:
+        """For training that goes on: what is saved has none."""
+        self.dropout = dropout
+        for layer in self.layers:
+            layer.dropout = dropout  # type: ignore[assignment]
+
+    def forward(self, vectors: Tensor, speakers: Tensor, window: int | None = None) -> tuple[Tensor, Tensor, Tensor]:
+        """What each turn calls for, the meaning of the conversation up to it, and how much of a score the latter is.
+
+        The first two are unit vectors, (conversations, turns, width), the third numbers between 0 and 1.
+
+        Args:
+            vectors: Of the turns, (conversations, turns, width).
+            speakers: A number for each, -1 where a conversation has ended.
+            window: Each turn sees itself and those before it, so many in all; none for all of them.
+        """
+        vectors = normalize(vectors, dim=-1)
+        place = torch.arange(vectors.shape[1], device=vectors.device)
+        ago = place[:, None] - place
+        seen = (ago >= 0) & (ago < (window or self.shape.max_turns))
+        ago = ago.clamp(0, self.shape.max_turns - 1)
+        visible = seen & (speakers >= 0)[:, None, :]
+        visible = visible | (place == place[:, None])  # A turn after the end sees itself: nothing is no number.
+        same = (speakers[:, :, None] == speakers[:, None, :]).to(vectors.dtype)
+        base, states = self._read(vectors, self.query_head)
+        states = self.enter(states)
+        for layer in self.layers:
+            states = layer(states, visible, same, ago)
+        states = self.norm(states)
+        weights = self.ask(states) @ self.answer(states).transpose(1, 2) * MATCH**-0.5 + self.recency[ago]
+        weights = weights.masked_fill(~visible, HIDDEN).float().softmax(-1)
+        # What the gate learns must not change what it looks at.
+        share = self.gate(states.detach().float())[..., 0].sigmoid()
+        return normalize(base + self.leave(states).float(), dim=-1), normalize(weights @ vectors, dim=-1), share
+
+    def reply(self, vectors: Tensor) -> Tensor:
+        """What replies answer, as unit vectors, from their own vectors (replies, width)."""
+        base, states = self._read(normalize(vectors, dim=-1), self.reply_head)
+        states = dropout(gelu(self.reply_in(states)), self.dropout, self.training)
+        return normalize(base + self.reply_out(states).float(), dim=-1)
+
+    def _read(self, vectors: Tensor, head: nn.Module | None) -> tuple[Tensor, Tensor]:
+        """What to add to, and what to read: in steps of about one instead of the small numbers of unit vectors."""
+        base, reads = vectors, vectors
+        if head is not None:
+            with torch.no_grad():
+                base = normalize(head(vectors).float(), dim=-1)
+            reads = torch.cat([vectors, base], dim=-1)
+        return base, reads * self.shape.width**0.5
+
+    def joint_query(self, vectors: Tensor, speakers: Tensor) -> Tensor:
+        """Queries whose product with `joint_reply` is the whole score: learned fit and similarity of meaning."""
+        return join(*self(vectors, speakers))
+
+    def joint_reply(self, vectors: Tensor) -> Tensor:
+        """Replies as they are stored: what they answer, and what they mean."""
+        return torch.cat([self.reply(vectors), normalize(vectors, dim=-1)], dim=-1)

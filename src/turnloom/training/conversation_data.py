@@ -1,0 +1,146 @@
+"""Batches of conversations from vector tables: parts of dialogues of one source, as rows of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from turnloom.errors import TurnloomError
+from turnloom.training.conversation_recipe import ConversationData
+from turnloom.vectors.table import Rows, VectorTable
+
+
+@dataclass(frozen=True)
+class ConversationBatch:
+    """Parts of dialogues, padded to the longest, and the replies in them.
+
+    Attributes:
+        vectors: Of the turns, (dialogues, turns, width).
+        speakers: A number for each turn's speaker, -1 after the end.
+        dialogue: For each reply, the row of its dialogue among all of the step.
+        last: For each reply, the turn before it.
+        text: For each reply, a number for its text.
+        frequency: How often each reply's text occurs in all tables.
+        first: The row of the first dialogue among all of the step; other processes have the others.
+    """
+
+    vectors: Tensor
+    speakers: Tensor
+    dialogue: Tensor
+    last: Tensor
+    text: Tensor
+    frequency: Tensor
+    first: int
+
+    @property
+    def replies(self) -> Tensor:
+        """The replies' own vectors."""
+        return self.vectors[self.dialogue - self.first, self.last + 1]
+
+
+class ConversationSampler:
+    """Draws the batch of a step: the same for the same seed and step, whatever was drawn before.
+
+    Args:
+        folders: Vector tables of one encoder.
+        options: How dialogues are drawn and cut.
+        seed: Of all draws.
+
+    Raises:
+        TurnloomError: If the tables are of several encoders, or no dialogue has two turns.
+    """
+
+    def __init__(self, folders: Sequence[Path], options: ConversationData, seed: int) -> None:
+        self.tables = [VectorTable(folder) for folder in folders]
+        first = self.tables[0].manifest
+        for table in self.tables[1:]:
+            if table.manifest.fingerprint != first.fingerprint:
+                raise TurnloomError(
+                    f"{table.folder} holds vectors of {table.manifest.model}, {folders[0]} those of {first.model}",
+                    "make both with the same model",
+                )
+        self.fingerprint, self.width = first.fingerprint, first.width
+        self._options, self._seed = options, seed
+        # Rows of all tables are numbered one after another: two copies of a text in two tables count as two texts.
+        starts = np.cumsum([0, *(len(table) for table in self.tables)])
+        self._starts = starts
+        self._rows = np.concatenate(
+            [table.conversations.rows + start for table, start in zip(self.tables, starts, strict=False)]
+        )
+        self._speakers = np.concatenate([table.conversations.speakers for table in self.tables])
+        self._frequency = np.maximum(np.bincount(self._rows, minlength=int(starts[-1])), 1)
+        self._sources = self._by_source()
+        turns = {name: int(lengths.sum()) for name, (_, lengths) in self._sources.items()}
+        if not turns:
+            raise TurnloomError("no dialogue in these tables has two turns", "give vectors of conversations")
+        self.turns = turns
+        shares = np.array([count**options.source_power for count in turns.values()])
+        self._shares = shares / shares.sum()
+
+    def _by_source(self) -> dict[str, tuple[Rows, Rows]]:
+        """Where the dialogues of each source begin, and how long they are; those of one turn are left out."""
+        found: dict[str, list[tuple[Rows, Rows]]] = {}
+        before = 0
+        for table in self.tables:
+            conversations = table.conversations
+            begins, lengths = conversations.offsets[:-1] + before, np.diff(conversations.offsets)
+            for number, name in enumerate(conversations.names):
+                chosen = (conversations.sources == number) & (lengths > 1)
+                if chosen.any():
+                    found.setdefault(name, []).append((begins[chosen], lengths[chosen]))
+            before += len(conversations.rows)
+        return {
+            name: (np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts]))
+            for name, parts in found.items()
+        }
+
+    def batch(self, step: int, process: int = 0, processes: int = 1) -> ConversationBatch:
+        """The part of a step's batch that one of several processes has."""
+        draw = np.random.default_rng([self._seed, step])
+        begins, lengths = self._sources[list(self._sources)[draw.choice(len(self._shares), p=self._shares)]]
+        count = min(self._options.dialogues, len(begins))
+        chosen = draw.choice(len(begins), count, replace=False)
+        parts = [self._cut(int(begins[index]), int(lengths[index]), draw) for index in chosen]
+        first, end = (count * number // processes for number in (process, process + 1))
+        return self._padded(parts[first:end], first)
+
+    def _cut(self, begin: int, length: int, draw: np.random.Generator) -> slice:
+        """A part of a dialogue: whole if it is short enough, and half of the time from any turn on."""
+        most = self._options.max_turns
+        if length > most or draw.random() < 0.5:
+            wanted = int(draw.integers(2, most + 1)) if draw.random() < self._options.short else most
+            taken = min(length, wanted)
+            begin, length = begin + int(draw.integers(0, length - taken + 1)), taken
+        return slice(begin, begin + length)
+
+    def _padded(self, parts: list[slice], first: int) -> ConversationBatch:
+        longest = max((part.stop - part.start for part in parts), default=1)
+        rows = np.zeros((len(parts), longest), np.int64)
+        speakers = np.full((len(parts), longest), -1, np.int64)
+        for index, part in enumerate(parts):
+            rows[index, : part.stop - part.start] = self._rows[part]
+            speakers[index, : part.stop - part.start] = self._speakers[part]
+        # A reply is a turn of a new speaker; more of the same speaker is not.
+        dialogue, last = np.nonzero((speakers[:, 1:] >= 0) & (speakers[:, 1:] != speakers[:, :-1]))
+        text = rows[dialogue, last + 1]
+        return ConversationBatch(
+            vectors=self._vectors(rows),
+            speakers=torch.from_numpy(speakers),
+            dialogue=torch.from_numpy(dialogue + first),
+            last=torch.from_numpy(last),
+            text=torch.from_numpy(text),
+            frequency=torch.from_numpy(self._frequency[text]),
+            first=first,
+        )
+
+    def _vectors(self, rows: Rows) -> Tensor:
+        vectors = np.empty((*rows.shape, self.width), np.float32)
+        for table, start, end in zip(self.tables, self._starts, self._starts[1:], strict=False):
+            here = (rows >= start) & (rows < end)
+            vectors[here] = table.vectors[rows[here] - start]
+        return torch.from_numpy(vectors)
