@@ -13,9 +13,11 @@ from sentence_transformers import SentenceTransformer
 from tests.training.toy import write_headed, write_start
 from turnloom.errors import TurnloomError
 from turnloom.runtime import load_encoder
-from turnloom.runtime.conversation import ConversationEncoder, heads_of, save_conversation
-from turnloom.runtime.conversation_network import MEANING_WEIGHT, ConversationNetwork, ConversationShape
-from turnloom.runtime.protocols import Encoder, Vectors, turn_encoder, unit_rows
+from turnloom.runtime.conversation import ConversationEncoder, ConversationShape
+from turnloom.runtime.conversation_folder import heads_of, save_conversation
+from turnloom.runtime.conversation_network import MEANING_WEIGHT, ConversationNetwork
+from turnloom.runtime.export import export_model
+from turnloom.runtime.protocols import Encoder, Vectors, is_made_for, turn_encoder, unit_rows
 
 TALK = ["please tell me about q1", "the a1 is that", "and about q2", "thanks bye"]
 
@@ -154,6 +156,21 @@ def test_what_does_not_fit_is_refused(folder: Path, tmp_path: Path) -> None:
     weights.write_bytes(weights.read_bytes()[:-100])
     with pytest.raises(TurnloomError, match="damaged"):
         load_encoder(folder)
+
+
+@pytest.mark.parametrize("headed", [True, False])
+def test_an_export_reads_conversations_alike(tmp_path: Path, headed: bool) -> None:
+    folder = (write_headed if headed else write_start)(tmp_path / "model")
+    encoder = with_conversation(folder)
+    export_model(folder, tmp_path / "onnx")
+    exported = load_encoder(tmp_path / "onnx")
+    assert isinstance(exported, ConversationEncoder)
+    contexts = [TALK, TALK[:1], TALK[1:3]]
+    assert np.allclose(exported.encode_query(contexts), encoder.encode_query(contexts), atol=1e-4)
+    assert np.allclose(exported.encode_document(TALK), encoder.encode_document(TALK), atol=1e-4)
+    assert np.allclose(exported.encode_turns(TALK), encoder.encode_turns(TALK), atol=1e-4)
+    assert is_made_for(exported, encoder.fingerprint)
+    assert not is_made_for(exported, turn_encoder(encoder).fingerprint)
 
 
 def test_an_empty_conversation_has_no_query(folder: Path) -> None:

@@ -64,6 +64,9 @@ def train(
     validation: str | None = typer.Option(
         None, help="Where the best checkpoint is chosen: a dialogue table you set aside, or 'benchmarks'."
     ),
+    unlike: list[Path] = typer.Option(
+        [], help="For the recipe 'conversation': vectors of conversations unlike these, so that it stays good there."
+    ),
     resume: bool = typer.Option(False, help="Continue an interrupted run."),
 ) -> None:
     """Get a model that knows your conversations, without labels: an encoder, or a re-ranker.
@@ -96,7 +99,8 @@ def train(
     from turnloom.training import train as run
 
     if trains_conversation(recipe):
-        _train_conversation(recipe, changes, tables, out, adapt=adapt, minutes=minutes, began=began, resume=resume)
+        options = {"minutes": minutes, "began": began, "resume": resume, "unlike": unlike}
+        _train_conversation(recipe, changes, tables, out, adapt=adapt, **options)
         return
     wanted = load_recipe(recipe, changes, adapt=adapt)
     with share_progress() as show:

@@ -10,7 +10,13 @@ from turnloom.objectives.row_terms import FLOOR
 
 
 def next_reply_loss(
-    queries: Tensor, replies: Tensor, *, texts: Tensor, dialogues: Tensor, weights: Tensor | None = None
+    queries: Tensor,
+    replies: Tensor,
+    *,
+    texts: Tensor,
+    dialogues: Tensor,
+    weights: Tensor | None = None,
+    gather: bool = True,
 ) -> Tensor:
     """How badly contexts find their replies, and replies their contexts, among those of the batch.
 
@@ -31,8 +37,9 @@ def next_reply_loss(
         texts: A number for the text of each reply.
         dialogues: A number for the dialogue of each pair, different in all processes.
         weights: How much each pair counts; all the same if not given.
+        gather: Whether to compare with the pairs of other processes too.
     """
-    spread = world_size() > 1
+    spread = gather and world_size() > 1
     every = [gather_rows(rows) if spread else rows for rows in (queries, replies, texts, dialogues)]
     own = torch.arange(len(queries), device=queries.device) + (
         own_offset(len(queries), queries.device) if spread else 0
@@ -44,4 +51,5 @@ def next_reply_loss(
     for anchors, candidates in ((queries, every[1]), (replies, every[0])):
         logits = (anchors.float() @ candidates.float().T).masked_fill(excluded, FLOOR)
         terms = terms - (logits.log_softmax(1).gather(1, own[:, None])[:, 0] * weights).sum()
-    return terms / (2 * total(weights.sum()))
+    whole = weights.sum()
+    return terms / (2 * (total(whole) if spread else whole))

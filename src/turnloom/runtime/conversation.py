@@ -2,27 +2,66 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal, Protocol
 
 import numpy as np
-from pydantic import ValidationError
+import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, Field
 
 from turnloom.errors import TurnloomError
-from turnloom.runtime.model_folder import CONVERSATION, damage_named
 from turnloom.runtime.protocols import Context, Encoder, Vectors, unit_rows
 
-if TYPE_CHECKING:
-    import torch
-
-    from turnloom.runtime.conversation_network import ConversationNetwork
-
-SHAPE, WEIGHTS = "conversation.json", "weights.safetensors"
-HEADS = ("query_head.", "reply_head.")
-"""The names of the weights that are the encoder's own, and are saved with it."""
 AT_A_TIME = 256
+Numbers = npt.NDArray[np.int64]
+Speakers = Sequence[Sequence[object]]
+
+
+class ConversationShape(BaseModel):
+    """How large a conversation encoder is, and what it reads.
+
+    Attributes:
+        version: Of this layout.
+        width: Of a turn's vector.
+        uses_heads: Whether it reads and refines what the encoder's own context head and reply head give.
+        size: Of its states.
+        layers: How many there are.
+        heads: Of its attention.
+        reply_size: Of the hidden layer on the reply side.
+        max_turns: So many of the last turns are read.
+        encoder: The fingerprint of the encoder whose vectors it learned from.
+        source: For an export that can stand for its model, the fingerprint of that.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: Literal[1] = 1
+    width: int = Field(ge=2)
+    uses_heads: bool = True
+    size: int = Field(256, ge=8)
+    layers: int = Field(2, ge=1)
+    heads: int = Field(4, ge=1)
+    reply_size: int = Field(384, ge=8)
+    max_turns: int = Field(64, ge=1)
+    encoder: str = ""
+    source: str | None = None
+
+
+class ConversationReader(Protocol):
+    """A network over turn vectors, on whatever it runs."""
+
+    @property
+    def shape(self) -> ConversationShape:
+        """How large it is."""
+        ...
+
+    def read(self, vectors: Vectors, speakers: Numbers) -> tuple[Vectors, Vectors]:
+        """For each turn of conversations, the query for a reply, and the turn in its context; see the network."""
+        ...
+
+    def reply(self, vectors: Vectors) -> Vectors:
+        """Vectors for replies, made of those for meaning."""
+        ...
 
 
 class ConversationEncoder:
@@ -33,20 +72,21 @@ class ConversationEncoder:
 
     Args:
         turns: The encoder of single turns.
-        network: What reads their vectors.
+        reader: What reads their vectors.
         fingerprint: What identifies both; that of the turns' encoder alone is `turns.fingerprint`.
+        source: The fingerprint of the model that it was exported from, if it can stand for it.
     """
 
     has_heads = True
 
-    def __init__(self, turns: Encoder, network: ConversationNetwork, fingerprint: str) -> None:
-        self.turns, self.network = turns, network.eval()
+    def __init__(self, turns: Encoder, reader: ConversationReader, fingerprint: str, source: str | None = None) -> None:
+        self.turns, self.reader = turns, reader
         self.name, self.languages = turns.name, turns.languages
-        self.fingerprint = fingerprint
+        self.fingerprint, self.source = fingerprint, source
 
     def over(self, turns: Any) -> ConversationEncoder:
         """The same, with another way to the same vectors of turns: a cache, a vector table, a batching service."""
-        return ConversationEncoder(turns, self.network, self.fingerprint)
+        return ConversationEncoder(turns, self.reader, self.fingerprint, self.source)
 
     def format_context(self, context: Context) -> str:
         """A context as the text that the encoder of turns reads."""
@@ -62,30 +102,39 @@ class ConversationEncoder:
 
     def reply_vectors(self, vectors: Vectors) -> Vectors:
         """Vectors for replies, made of those for meaning."""
-        import torch
+        pieces = [self.reader.reply(part) for part in _pieces(vectors, 4 * AT_A_TIME)]
+        return np.concatenate(pieces) if pieces else np.zeros((0, 2 * self.reader.shape.width), np.float32)
 
-        with torch.inference_mode():
-            pieces = [self.network.joint_reply(part) for part in torch.from_numpy(vectors).float().split(4 * AT_A_TIME)]
-        return torch.cat(pieces).numpy() if pieces else np.zeros((0, 2 * self.network.shape.width), np.float32)
-
-    def encode_query(self, contexts: Sequence[Context], speakers: Sequence[Sequence[object]] | None = None) -> Vectors:
-        """Vectors for contexts.
+    def encode_query(self, contexts: Sequence[Context], speakers: Speakers | None = None) -> Vectors:
+        """Vectors for contexts: each distinct turn is encoded once.
 
         Args:
             contexts: The turns of each so far, the oldest first.
             speakers: Who said each turn; two who alternate if not known.
         """
-        return self._read(contexts, speakers, lambda network, *batch: network.joint_query(*batch))
+        most = self.reader.shape.max_turns
+        cut = [tuple(context[-most:]) for context in contexts]
+        spoken = [list(who)[-most:] for who in _speakers(contexts, speakers)]
+        places: dict[str, int] = {}
+        rows = [[places.setdefault(turn, len(places)) for turn in context] for context in cut]
+        vectors = self.turns.encode(list(places))
+        found = np.zeros((len(cut), 2 * self.reader.shape.width), np.float32)
+        # Contexts of like length share a batch.
+        order = np.array(sorted(range(len(cut)), key=lambda index: len(cut[index])), np.int64)
+        for chosen in _pieces(order, AT_A_TIME):
+            batch, numbers = pad_conversations([rows[index] for index in chosen], [spoken[index] for index in chosen])
+            last = [len(rows[index]) - 1 for index in chosen]
+            found[chosen] = self.reader.read(vectors[batch], numbers)[0][np.arange(len(chosen)), last]
+        return found
 
-    def encode_conversations(
-        self, contexts: Sequence[Context], speakers: Sequence[Sequence[object]] | None = None
-    ) -> Vectors:
+    def encode_conversations(self, contexts: Sequence[Context], speakers: Speakers | None = None) -> Vectors:
         """One vector for each whole conversation: what its turns call for, each in its context, and what they mean."""
-        parts = [
-            self.encode_turns(*conversation)
-            for conversation in zip(contexts, _speakers(contexts, speakers), strict=True)
+        whole = [
+            self.encode_turns(context, who).mean(axis=0)
+            for context, who in zip(contexts, _speakers(contexts, speakers), strict=True)
         ]
-        return np.stack([unit_rows(part.mean(axis=0, keepdims=True))[0] for part in parts])
+        vectors: Vectors = unit_rows(np.stack(whole))
+        return vectors
 
     def encode_turns(self, turns: Context, speakers: Sequence[object] | None = None) -> Vectors:
         """A vector for each turn of a conversation in its context: what it does there, beside what it means."""
@@ -97,32 +146,12 @@ class ConversationEncoder:
         """A new conversation, to which turns are added one at a time."""
         return ConversationState(self)
 
-    def _read(self, contexts: Sequence[Context], speakers: Any, read: Any) -> Vectors:
-        """Each distinct turn is encoded once; contexts of like length share a batch."""
-        import torch
-
-        most = self.network.shape.max_turns
-        cut = [tuple(context[-most:]) for context in contexts]
-        spoken = [list(who)[-most:] for who in _speakers(contexts, speakers)]
-        places: dict[str, int] = {}
-        rows = [[places.setdefault(turn, len(places)) for turn in context] for context in cut]
-        vectors = torch.from_numpy(self.turns.encode(list(places))).float()
-        found = np.zeros((len(cut), 2 * self.network.shape.width), np.float32)
-        order = sorted(range(len(cut)), key=lambda index: len(cut[index]))
-        with torch.inference_mode():
-            for start in range(0, len(order), AT_A_TIME):
-                chosen = order[start : start + AT_A_TIME]
-                batch = pad_conversations([rows[index] for index in chosen], [spoken[index] for index in chosen])
-                last = torch.tensor([len(rows[index]) - 1 for index in chosen])
-                found[chosen] = read(self.network, vectors[batch[0]], batch[1])[torch.arange(len(chosen)), last].numpy()
-        return found
-
 
 class ConversationState:
     """A conversation under way: each turn is encoded once, when it is added.
 
     Example:
-        ``state = encoder.start(); state.add("my card is lost"); index.search(state.query())``
+        ``state = encoder.start(); state.add("my card is lost"); state.query()``
     """
 
     def __init__(self, encoder: ConversationEncoder) -> None:
@@ -138,12 +167,12 @@ class ConversationState:
         self.extend([turn], None if speaker is None else [speaker])
 
     def extend(self, turns: Context, speakers: Sequence[object] | None = None) -> None:
-        """Add several turns at once."""
+        """Add several turns at once; only the last ones are kept, as many as the network reads."""
         if not turns:
             return
         for speaker in speakers if speakers is not None else [None] * len(turns):
             self._speakers.append(self._other_speaker() if speaker is None else speaker)
-        most = self._encoder.network.shape.max_turns
+        most = self._encoder.reader.shape.max_turns
         self._vectors = [*self._vectors, *self._encoder.turns.encode(list(turns))][-most:]
         self._speakers = self._speakers[-most:]
 
@@ -152,39 +181,31 @@ class ConversationState:
         last = self._speakers[-1] if self._speakers else None
         return next((who for who in reversed(self._speakers) if who != last), 0 if last != 0 else 1)
 
-    def _tensors(self) -> tuple[torch.Tensor, torch.Tensor]:
-        import torch
-
+    def _read(self) -> tuple[Vectors, Vectors]:
         if not self._vectors:
             raise TurnloomError("the conversation has no turn yet", "add one first")
         _, speakers = pad_conversations([range(len(self._vectors))], [self._speakers])
-        return torch.from_numpy(np.stack(self._vectors)).float()[None], speakers
+        return self._encoder.reader.read(np.stack(self._vectors)[None], speakers)
 
     def turn_vectors(self) -> Vectors:
         """A vector for each turn in its context."""
-        import torch
-
-        with torch.inference_mode():
-            return torch.cat(self._encoder.network(*self._tensors())[:2], dim=-1)[0].numpy()
+        return self._read()[1][0]
 
     def query(self) -> Vectors:
         """The vector that searches for a reply to the conversation so far, one row."""
-        import torch
-
-        with torch.inference_mode():
-            return self._encoder.network.joint_query(*self._tensors())[:, -1].numpy()
+        return self._read()[0][:, -1]
 
 
-def _speakers(contexts: Sequence[Context], speakers: Sequence[Sequence[object]] | None) -> list[Sequence[object]]:
+def _pieces(rows: Any, size: int) -> list[Any]:
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+def _speakers(contexts: Sequence[Context], speakers: Speakers | None) -> list[Sequence[object]]:
     return [[turn % 2 for turn in range(len(context))] for context in contexts] if speakers is None else list(speakers)
 
 
-def pad_conversations(
-    rows: Sequence[Sequence[int]], speakers: Sequence[Sequence[object]]
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Conversations of several lengths as two tensors: the rows of vectors, and numbers of speakers, -1 at the end."""
-    import torch
-
+def pad_conversations(rows: Sequence[Sequence[int]], speakers: Speakers) -> tuple[Numbers, Numbers]:
+    """Conversations of several lengths as two arrays: the rows of vectors, and numbers of speakers, -1 at the end."""
     longest = max(len(row) for row in rows)
     places = np.zeros((len(rows), longest), np.int64)
     numbers = np.full((len(rows), longest), -1, np.int64)
@@ -192,55 +213,4 @@ def pad_conversations(
         known: dict[object, int] = {}
         places[index, : len(row)] = row
         numbers[index, : len(row)] = [known.setdefault(who, len(known)) for who in spoken]
-    return torch.from_numpy(places), torch.from_numpy(numbers)
-
-
-def heads_of(encoder: Any) -> dict[str, Any]:
-    """The context head and the reply head of an encoder, for a network to read; none if it has none of its own."""
-    if not getattr(encoder, "separate_heads", False):
-        return {}
-    return {"query_head": encoder.head("query"), "reply_head": encoder.head("document")}
-
-
-def save_conversation(network: ConversationNetwork, folder: Path) -> None:
-    """Write a conversation encoder into a model's folder, in half precision."""
-    from safetensors.torch import save_file
-
-    inside = folder / CONVERSATION
-    inside.mkdir(parents=True, exist_ok=True)
-    weights = {
-        name: tensor.detach().half().contiguous().cpu()
-        for name, tensor in network.state_dict().items()
-        if not name.startswith(HEADS)
-    }
-    save_file(weights, inside / WEIGHTS)
-    (inside / SHAPE).write_text(network.shape.model_dump_json(indent=2) + "\n", encoding="utf-8")
-
-
-def load_conversation(folder: Path, encoder: Any) -> ConversationEncoder:
-    """The conversation encoder in a model's folder, over the encoder of that folder.
-
-    Raises:
-        TurnloomError: If it is damaged, or learned from another encoder's vectors.
-    """
-    from safetensors.torch import load_file
-
-    from turnloom.runtime.conversation_network import ConversationNetwork, ConversationShape
-
-    inside = folder / CONVERSATION
-    try:
-        shape = ConversationShape.model_validate_json((inside / SHAPE).read_text(encoding="utf-8"))
-    except (OSError, ValidationError) as error:
-        raise TurnloomError(f"{inside / SHAPE} describes no conversation encoder", "copy the model again") from error
-    heads = heads_of(encoder)
-    if shape.uses_heads != bool(heads):
-        raise TurnloomError(f"{inside} does not fit the model beside it", "train the conversation encoder again")
-    network = ConversationNetwork(shape, **heads)
-    with damage_named(folder):
-        weights = load_file(inside / WEIGHTS)
-        own = {name: tensor for name, tensor in network.state_dict().items() if name.startswith(HEADS)}
-        network.load_state_dict({**own, **{name: tensor.float() for name, tensor in weights.items()}})
-    digest = hashlib.sha256(encoder.fingerprint.encode())
-    for name in (SHAPE, WEIGHTS):
-        digest.update((inside / name).read_bytes())
-    return ConversationEncoder(encoder, network, digest.hexdigest()[:32])
+    return places, numbers

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 from torch.nn.functional import dropout, gelu, normalize
+
+from turnloom.runtime.conversation import ConversationShape
 
 MATCH = 64
 """The width of the keys by which turns are weighed in the pooled meaning."""
@@ -19,34 +19,6 @@ MEANING_WEIGHT = 0.3
 SCALE = 25.0
 """What similarities are multiplied with in training, at first."""
 HIDDEN = -1e4
-
-
-class ConversationShape(BaseModel):
-    """How large a conversation encoder is, and what it reads.
-
-    Attributes:
-        version: Of this layout.
-        width: Of a turn's vector.
-        uses_heads: Whether it reads and refines what the encoder's own context head and reply head give.
-        size: Of its states.
-        layers: How many there are.
-        heads: Of its attention.
-        reply_size: Of the hidden layer on the reply side.
-        max_turns: So many of the last turns are read.
-        encoder: The fingerprint of the encoder whose vectors it learned from.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    version: Literal[1] = 1
-    width: int = Field(ge=2)
-    uses_heads: bool = True
-    size: int = Field(256, ge=8)
-    layers: int = Field(2, ge=1)
-    heads: int = Field(4, ge=1)
-    reply_size: int = Field(384, ge=8)
-    max_turns: int = Field(64, ge=1)
-    encoder: str = ""
 
 
 def join(fit: Tensor, meaning: Tensor, share: Tensor) -> Tensor:
@@ -177,9 +149,13 @@ class ConversationNetwork(nn.Module):
             reads = torch.cat([vectors, base], dim=-1)
         return base, reads * self.shape.width**0.5
 
-    def joint_query(self, vectors: Tensor, speakers: Tensor) -> Tensor:
-        """Queries whose product with `joint_reply` is the whole score: learned fit and similarity of meaning."""
-        return join(*self(vectors, speakers))
+    def read(self, vectors: Tensor, speakers: Tensor) -> tuple[Tensor, Tensor]:
+        """For each turn, the query for a reply, and the turn in its context.
+
+        The product of a query with `joint_reply` is the whole score: learned fit and similarity of meaning.
+        """
+        fit, meaning, share = self(vectors, speakers)
+        return join(fit, meaning, share), torch.cat([fit, meaning], dim=-1)
 
     def joint_reply(self, vectors: Tensor) -> Tensor:
         """Replies as they are stored: what they answer, and what they mean."""

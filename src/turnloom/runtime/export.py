@@ -16,10 +16,12 @@ import numpy as np
 from turnloom.errors import TurnloomError
 from turnloom.files import WholeFolder, refuse_other_files
 from turnloom.runtime.context_format import FILE as CONTEXT
+from turnloom.runtime.conversation import ConversationEncoder
+from turnloom.runtime.conversation_folder import export_conversation
 from turnloom.runtime.encoder import SentenceTransformerEncoder, load_encoder
-from turnloom.runtime.model_folder import NOT_THE_MODEL, folder_fingerprint
+from turnloom.runtime.model_folder import CONVERSATION, NOT_THE_MODEL, folder_fingerprint
 from turnloom.runtime.onnx_backend import GRAPH, SPEC, ExportSpec
-from turnloom.runtime.protocols import Encoder, Scorer, unit_rows
+from turnloom.runtime.protocols import Encoder, Scorer, turn_encoder, unit_rows
 from turnloom.runtime.quantization import calibration_batches, calibration_texts, quantize, smooth
 from turnloom.runtime.scorer import CrossEncoderScorer, is_cross_encoder, load_scorer
 
@@ -63,6 +65,11 @@ def export_model(
         if int8:
             quantize(whole.new / GRAPH, batches)
     tokenizer.save_pretrained(str(whole.new))
+    if (folder / CONVERSATION).exists():
+        whole_model = load_encoder(folder)
+        assert isinstance(whole_model, ConversationEncoder)
+        with _quietly():
+            export_conversation(whole_model, whole.new, stands_for=not int8)
     if (folder / CONTEXT).exists():
         shutil.copyfile(folder / CONTEXT, whole.new / CONTEXT)
     (whole.new / SPEC).write_text(spec.model_dump_json(indent=2) + "\n", encoding="utf-8")
@@ -71,7 +78,7 @@ def export_model(
 
 
 def _encoder(folder: Path) -> tuple[ExportSpec, nn.Module, Any]:
-    encoder = load_encoder(folder)
+    encoder = turn_encoder(load_encoder(folder))
     assert isinstance(encoder, SentenceTransformerEncoder)
     model = encoder.model.cpu()  # Where the graph's example inputs are.
     prompts = _prompts(model)

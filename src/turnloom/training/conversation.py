@@ -18,8 +18,9 @@ from turnloom.errors import TurnloomError
 from turnloom.files import WholeFolder, write_whole
 from turnloom.objectives.gathering import first_process_first, from_first_process, is_first_process, world_size
 from turnloom.objectives.next_reply import next_reply_loss
-from turnloom.runtime.conversation import HEADS, ConversationEncoder, heads_of, save_conversation
-from turnloom.runtime.conversation_network import ConversationNetwork, ConversationShape, join
+from turnloom.runtime.conversation import ConversationEncoder, ConversationShape
+from turnloom.runtime.conversation_folder import HEADS, TorchReader, heads_of, save_conversation
+from turnloom.runtime.conversation_network import ConversationNetwork, join
 from turnloom.runtime.encoder import load_encoder
 from turnloom.runtime.model_folder import NOT_THE_MODEL, model_folder
 from turnloom.runtime.protocols import Progress, turn_encoder
@@ -33,6 +34,7 @@ LARGEST_SHARE = 0.6
 """In half of the steps, meaning has a share drawn between 0 and this: either half of a query must work with any."""
 LARGEST_SCALE = 100.0
 GRADIENT_NORM = 1.0
+GATE_STEPS, GATE_RATE, GATE_DECAY = 100, 3e-3, 0.1
 
 
 @dataclass
@@ -55,6 +57,7 @@ def train_conversation(
     minutes: float | None = None,
     began: float | None = None,
     resume: bool = False,
+    unlike: Sequence[Path] = (),
     on_progress: Progress = lambda *_: None,
 ) -> ConversationResult:
     """Train a conversation encoder over the vectors of an encoder's turns, which stay as they are.
@@ -66,6 +69,8 @@ def train_conversation(
         minutes: How long the run may take, instead of the recipe's steps.
         began: When these minutes began, by `time.monotonic`; when the function is called by default.
         resume: Go on where a run into this folder broke off.
+        unlike: Vector tables of conversations unlike those to train on: the gate learns from them, and from dialogues
+            held out of training, how much to trust similarity of meaning.
         on_progress: Called with what is being done, the part that is done, and a note.
 
     Raises:
@@ -83,6 +88,7 @@ def train_conversation(
     clock.resume(work)
     run = _Run(recipe, sampler, network, work, clock, ConversationResult(out, turns=sampler.turns), on_progress)
     result = run.train(resume)
+    fit_gate(network, _gate_samplers(recipe, vectors, unlike), bf16=recipe.computes_in_bf16, on_progress=on_progress)
     if is_first_process():
         _save(network, base, out)
         summary = {"steps": result.steps, "contexts": result.contexts, "minutes": result.minutes, "turns": result.turns}
@@ -107,9 +113,9 @@ def _network(recipe: ConversationRecipe, sampler: ConversationSampler) -> tuple[
             f"make them again with: turnloom vectors TABLE --model {folder} --out FOLDER",
         )
     if options.adapt:
-        if not isinstance(encoder, ConversationEncoder):
+        if not isinstance(encoder, ConversationEncoder) or not isinstance(encoder.reader, TorchReader):
             raise TurnloomError(f"{folder} has no conversation encoder to adapt", "leave --adapt out to train one")
-        network = encoder.network
+        network = encoder.reader.network
         network.set_dropout(options.dropout)
         return folder, network
     heads = heads_of(below)
@@ -120,6 +126,40 @@ def _network(recipe: ConversationRecipe, sampler: ConversationSampler) -> tuple[
         **options.model_dump(include={"size", "layers", "heads", "reply_size", "max_turns"}),
     )
     return folder, ConversationNetwork(shape, **heads, dropout=options.dropout)
+
+
+def _gate_samplers(
+    recipe: ConversationRecipe, vectors: Sequence[Path], unlike: Sequence[Path]
+) -> list[ConversationSampler]:
+    found = [ConversationSampler([folder], recipe.data, recipe.seed, held_out=None) for folder in unlike]
+    try:
+        return [ConversationSampler(vectors, recipe.data, recipe.seed, held_out=True), *found]
+    except TurnloomError:  # Too few dialogues to hold any out.
+        return found
+
+
+def fit_gate(
+    network: ConversationNetwork,
+    samplers: Sequence[ConversationSampler],
+    *,
+    bf16: bool = False,
+    on_progress: Progress = lambda *_: None,
+) -> None:
+    """Learn how much of a score similarity of meaning is, from dialogues that nothing else was learned from.
+
+    On dialogues of training, what was learned from them looks better than it is. Each sampler has the same number of
+    steps; all processes take the same ones.
+    """
+    network.eval()
+    optimizer = torch.optim.AdamW(network.gate.parameters(), lr=GATE_RATE, weight_decay=GATE_DECAY)
+    steps = GATE_STEPS * len(samplers)
+    for step in range(steps):
+        for group in optimizer.param_groups:
+            group["lr"] = GATE_RATE * (1 - step / steps)
+        network.zero_grad()
+        conversation_loss(network, samplers[step % len(samplers)].batch(step), bf16=bf16, gather=False).backward()
+        optimizer.step()
+        on_progress("weighing meaning", (step + 1) / steps, "")
 
 
 def _save(network: ConversationNetwork, base: Path, out: Path) -> None:
@@ -254,6 +294,7 @@ def conversation_loss(
     share: float | None = None,
     window: int | None = None,
     inverse_frequency: bool = False,
+    gather: bool = True,
 ) -> Tensor:
     """The loss of a batch: each reply among all of them, after all turns before it.
 
@@ -264,6 +305,7 @@ def conversation_loss(
         share: How much of a score similarity of meaning is; the network's own gate decides if not given.
         window: Contexts have at most so many turns; all turns if not given.
         inverse_frequency: Whether a pair counts by the inverse of its reply's frequency, as in WMDC.
+        gather: Whether to compare with the replies of other processes too.
     """
     with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
         fit, meaning, gate = network(batch.vectors, batch.speakers, window)
@@ -280,4 +322,5 @@ def conversation_loss(
         texts=batch.text,
         dialogues=batch.dialogue,
         weights=weights,
+        gather=gather,
     )

@@ -14,6 +14,8 @@ from turnloom.errors import TurnloomError
 from turnloom.training.conversation_recipe import ConversationData
 from turnloom.vectors.table import Rows, VectorTable
 
+HELD_OUT_EVERY, FEWEST_WITH_HELD_OUT = 50, 200
+
 
 @dataclass(frozen=True)
 class ConversationBatch:
@@ -50,12 +52,16 @@ class ConversationSampler:
         folders: Vector tables of one encoder.
         options: How dialogues are drawn and cut.
         seed: Of all draws.
+        held_out: Whether to draw from the dialogues that training leaves out, every fiftieth where there are enough,
+            or from the others; None for all.
 
     Raises:
         TurnloomError: If the tables are of several encoders, or no dialogue has two turns.
     """
 
-    def __init__(self, folders: Sequence[Path], options: ConversationData, seed: int) -> None:
+    def __init__(
+        self, folders: Sequence[Path], options: ConversationData, seed: int, held_out: bool | None = False
+    ) -> None:
         self.tables = [VectorTable(folder) for folder in folders]
         first = self.tables[0].manifest
         for table in self.tables[1:]:
@@ -74,7 +80,7 @@ class ConversationSampler:
         )
         self._speakers = np.concatenate([table.conversations.speakers for table in self.tables])
         self._frequency = np.maximum(np.bincount(self._rows, minlength=int(starts[-1])), 1)
-        self._sources = self._by_source()
+        self._sources = self._by_source(held_out)
         turns = {name: int(lengths.sum()) for name, (_, lengths) in self._sources.items()}
         if not turns:
             raise TurnloomError("no dialogue in these tables has two turns", "give vectors of conversations")
@@ -82,7 +88,7 @@ class ConversationSampler:
         shares = np.array([count**options.source_power for count in turns.values()])
         self._shares = shares / shares.sum()
 
-    def _by_source(self) -> dict[str, tuple[Rows, Rows]]:
+    def _by_source(self, held_out: bool | None) -> dict[str, tuple[Rows, Rows]]:
         """Where the dialogues of each source begin, and how long they are; those of one turn are left out."""
         found: dict[str, list[tuple[Rows, Rows]]] = {}
         before = 0
@@ -90,8 +96,12 @@ class ConversationSampler:
             conversations = table.conversations
             begins, lengths = conversations.offsets[:-1] + before, np.diff(conversations.offsets)
             for number, name in enumerate(conversations.names):
-                chosen = (conversations.sources == number) & (lengths > 1)
-                if chosen.any():
+                chosen = np.flatnonzero((conversations.sources == number) & (lengths > 1))
+                if held_out is not None:
+                    apart = np.arange(len(chosen)) % HELD_OUT_EVERY == 0
+                    apart &= len(chosen) >= FEWEST_WITH_HELD_OUT
+                    chosen = chosen[apart == held_out]
+                if len(chosen):
                     found.setdefault(name, []).append((begins[chosen], lengths[chosen]))
             before += len(conversations.rows)
         return {

@@ -1,0 +1,212 @@
+"""A conversation encoder on disk: inside a model's folder, in torch or as ONNX graphs."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from turnloom.errors import TurnloomError
+from turnloom.runtime.conversation import ConversationEncoder, ConversationShape, Numbers
+from turnloom.runtime.model_folder import CONVERSATION, damage_named
+from turnloom.runtime.protocols import Encoder, Vectors
+from turnloom.runtime.trusted import check_graph
+
+if TYPE_CHECKING:
+    from turnloom.runtime.conversation_network import ConversationNetwork
+
+SHAPE, WEIGHTS = "conversation.json", "weights.safetensors"
+READ_GRAPH, REPLY_GRAPH = "read.onnx", "reply.onnx"
+HEADS = ("query_head.", "reply_head.")
+"""The names of the weights that are the encoder's own, and are saved with it."""
+
+
+class TorchReader:
+    """The network in torch."""
+
+    def __init__(self, network: ConversationNetwork) -> None:
+        self.network, self.shape = network.eval(), network.shape
+
+    def read(self, vectors: Vectors, speakers: Numbers) -> tuple[Vectors, Vectors]:
+        """Queries and contextual turns."""
+        import torch
+
+        with torch.inference_mode():
+            query, turns = self.network.read(torch.from_numpy(vectors), torch.from_numpy(speakers))
+        return query.numpy(), turns.numpy()
+
+    def reply(self, vectors: Vectors) -> Vectors:
+        """Replies as they are stored."""
+        import torch
+
+        with torch.inference_mode():
+            stored: Vectors = self.network.joint_reply(torch.from_numpy(vectors)).numpy()
+        return stored
+
+
+class OnnxReader:
+    """The network as two ONNX graphs, heads included.
+
+    Args:
+        folder: Of the exported model.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        import onnxruntime
+
+        self.shape = read_shape(folder)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        sessions = []
+        for name in (READ_GRAPH, REPLY_GRAPH):
+            path = folder / CONVERSATION / name
+            check_graph(path)
+            try:
+                sessions.append(onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]))
+            except (
+                Exception
+            ) as error:  # onnxruntime has a class of its own for each thing that can be wrong with a file.
+                raise TurnloomError(f"{path} cannot be loaded ({error})", "export the model again") from error
+        self._read, self._reply = sessions
+
+    def read(self, vectors: Vectors, speakers: Numbers) -> tuple[Vectors, Vectors]:
+        """Queries and contextual turns."""
+        query, turns = self._read.run(["query", "turns"], {"vectors": vectors, "speakers": speakers})
+        return query, turns
+
+    def reply(self, vectors: Vectors) -> Vectors:
+        """Replies as they are stored."""
+        stored: Vectors = self._reply.run(["reply"], {"vectors": vectors})[0]
+        return stored
+
+
+def heads_of(encoder: Any) -> dict[str, Any]:
+    """The context head and the reply head of an encoder, for a network to read; none if it has none of its own."""
+    if not getattr(encoder, "separate_heads", False):
+        return {}
+    return {"query_head": encoder.head("query"), "reply_head": encoder.head("document")}
+
+
+def save_conversation(network: ConversationNetwork, folder: Path) -> None:
+    """Write a conversation encoder into a model's folder, in half precision."""
+    from safetensors.torch import save_file
+
+    inside = folder / CONVERSATION
+    inside.mkdir(parents=True, exist_ok=True)
+    weights = {
+        name: tensor.detach().half().contiguous().cpu()
+        for name, tensor in network.state_dict().items()
+        if not name.startswith(HEADS)
+    }
+    save_file(weights, inside / WEIGHTS)
+    (inside / SHAPE).write_text(network.shape.model_dump_json(indent=2) + "\n", encoding="utf-8")
+
+
+def read_shape(folder: Path) -> ConversationShape:
+    """How large the conversation encoder in a model's folder is.
+
+    Raises:
+        TurnloomError: If it is damaged.
+    """
+    path = folder / CONVERSATION / SHAPE
+    try:
+        return ConversationShape.model_validate_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValidationError) as error:
+        raise TurnloomError(f"{path} describes no conversation encoder", "copy the model again") from error
+
+
+def load_conversation(folder: Path, encoder: Any) -> ConversationEncoder:
+    """The conversation encoder in a model's folder, over the encoder of that folder.
+
+    Raises:
+        TurnloomError: If it is damaged, or learned from another encoder's vectors.
+    """
+    identity = conversation_fingerprint(folder, encoder)
+    if (folder / CONVERSATION / READ_GRAPH).exists():
+        reader = OnnxReader(folder)
+        return ConversationEncoder(encoder, reader, identity, reader.shape.source)
+    from safetensors.torch import load_file
+
+    from turnloom.runtime.conversation_network import ConversationNetwork
+
+    shape, heads = read_shape(folder), heads_of(encoder)
+    if shape.uses_heads != bool(heads):
+        raise TurnloomError(
+            f"{folder / CONVERSATION} does not fit the model beside it", "train the conversation encoder again"
+        )
+    network = ConversationNetwork(shape, **heads)
+    with damage_named(folder):
+        weights = load_file(folder / CONVERSATION / WEIGHTS)
+        own = {name: tensor for name, tensor in network.state_dict().items() if name.startswith(HEADS)}
+        network.load_state_dict({**own, **{name: tensor.float() for name, tensor in weights.items()}})
+    return ConversationEncoder(encoder, TorchReader(network), identity)
+
+
+def conversation_fingerprint(folder: Path, encoder: Encoder) -> str:
+    """What identifies an encoder together with the conversation encoder in its folder."""
+    digest = hashlib.sha256(encoder.fingerprint.encode())
+    for path in sorted((folder / CONVERSATION).iterdir()):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()[:32]
+
+
+def export_conversation(encoder: ConversationEncoder, folder: Path, *, stands_for: bool) -> None:
+    """Write a conversation encoder as ONNX graphs into an exported model's folder.
+
+    Args:
+        encoder: In torch.
+        folder: The new folder.
+        stands_for: Whether the export can take the model's place, for replies that were stored with it.
+    """
+    import torch
+    from torch import Tensor, nn
+
+    assert isinstance(encoder.reader, TorchReader)
+    network, shape = encoder.reader.network, encoder.reader.shape
+
+    class Read(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.network = network
+
+        def forward(self, vectors: Tensor, speakers: Tensor) -> tuple[Tensor, Tensor]:
+            return self.network.read(vectors, speakers)
+
+    class Reply(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.network = network
+
+        def forward(self, vectors: Tensor) -> Tensor:
+            return self.network.joint_reply(vectors)
+
+    inside = folder / CONVERSATION
+    inside.mkdir(parents=True)
+    source = encoder.fingerprint if stands_for else None
+    text = shape.model_copy(update={"source": source}).model_dump_json(indent=2)
+    (inside / SHAPE).write_text(text + "\n", encoding="utf-8")
+    rows, turns = torch.export.Dim("rows"), torch.export.Dim("turns", max=shape.max_turns)
+    vectors, speakers = torch.rand(2, 3, shape.width), torch.tensor([[0, 1, 0], [0, 1, -1]])
+    with torch.no_grad():
+        torch.onnx.export(
+            Read().eval(),
+            (vectors, speakers),
+            str(inside / READ_GRAPH),
+            input_names=["vectors", "speakers"],
+            output_names=["query", "turns"],
+            dynamic_shapes=({0: rows, 1: turns}, {0: rows, 1: turns}),
+            external_data=False,
+            verbose=False,
+        )
+        torch.onnx.export(
+            Reply().eval(),
+            (vectors[:, 0],),
+            str(inside / REPLY_GRAPH),
+            input_names=["vectors"],
+            output_names=["reply"],
+            dynamic_shapes=({0: rows},),
+            external_data=False,
+            verbose=False,
+        )
