@@ -181,7 +181,7 @@ async def suggest(asked: SuggestRequest, using: Using) -> Response:
     "/v1/replies/conversations", status_code=202, response_model=Pending, dependencies=[needs("replies:write")]
 )
 async def add(asked: AddConversations, using: Using) -> Response:
-    """Add conversations. A success response means that they are saved; the next indexing round makes them searchable."""
+    """Add conversations. A success response means they are saved; the next indexing round makes them searchable."""
     served = _replies(using)
     texts = [[turn.text for turn in conversation.turns] for conversation in asked.conversations]
     check_texts(using.limits, texts, "conversations")
