@@ -1,9 +1,9 @@
-"""Draw who may import whom, and who does: the import contract's layers, and in each box what the source imports.
+"""Draw which packages may import which, and which do: the import contract's layers, with actual imports per box.
 
 Usage: python -m tools.architecture
 
-Layers come from import-linter's contract in pyproject.toml, imports from the source itself (those in functions too).
-A test fails when docs/images/architecture.svg is not what this draws.
+Layers come from import-linter's contract in pyproject.toml, imports from the source itself (including those in
+functions). A test fails when docs/images/architecture.svg is out of date.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LINE, HEAD, FOOT = 17, 26, 12
 
 @dataclass(frozen=True)
 class Package:
-    """A box: a package, how many modules it has, and how many of them import each other package."""
+    """A box: a package, its number of modules, and how many of them import each other package."""
 
     name: str
     modules: int
@@ -30,14 +30,14 @@ class Package:
 
     @property
     def lines(self) -> list[str]:
-        """What stands below its name: the imports, the most frequent first, three a line."""
+        """Return the lines below its name: the imports, most frequent first, three per line."""
         ordered = sorted(self.imports.items(), key=lambda item: (-item[1], item[0]))
         words = [f"{name} {count}" for name, count in ordered]
         return [", ".join(words[place : place + 3]) for place in range(0, len(words), 3)] or ["imports nothing of ours"]
 
 
 def contract_layers() -> list[list[str]]:
-    """The packages of each layer, the topmost first."""
+    """Return the packages of each layer, topmost first."""
     from importlinter import api
 
     contracts = api.read_configuration(str(ROOT / "pyproject.toml"))["contracts_options"]
@@ -46,7 +46,7 @@ def contract_layers() -> list[list[str]]:
 
 
 def packages(names: set[str]) -> dict[str, Package]:
-    """What each package imports of the others, by modules."""
+    """Count the imports between packages, by module."""
     import grimp
 
     graph = grimp.build_graph("turnloom", cache_dir=None)
@@ -74,7 +74,7 @@ def _box(package: Package, left: float, top: float, width: float, height: float)
 
 
 def draw() -> str:
-    """The drawing, the same for the same source."""
+    """Draw the diagram; the same source gives the same drawing."""
     layers = contract_layers()
     found = packages({name for layer in layers for name in layer})
     parts, top = [], 12.0

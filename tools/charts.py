@@ -2,8 +2,8 @@
 
 Usage: python -m tools.charts
 
-Bars begin at zero. The drawings are made for a phone's width and grow with the page. A test fails when one of them is
-not what the figures say.
+Bars start at zero. Drawings fit a phone and grow with the page. A test fails when one of them does not match the
+figures.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Figures = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Group:
-    """Bars below one heading: a name and a value each; the first stands out."""
+    """Bars below one heading, each with a name and a value; the first is highlighted."""
 
     title: str
     bars: Mapping[str, float]
@@ -35,7 +35,7 @@ class Chart:
     """A drawing of horizontal bars.
 
     Attributes:
-        title: What it shows, as a headline.
+        title: The headline: what the chart shows.
         note: How to read it, in one line.
         groups: Headings with their bars.
         unit: What follows a value.
@@ -47,7 +47,7 @@ class Chart:
     unit: str = " %"
 
     def svg(self) -> str:
-        """The drawing; its title and description are for those who cannot see it."""
+        """Return the drawing; its title and description are for screen readers."""
         most = max(value for group in self.groups for value in group.bars.values())
         scale = (WIDTH - 2 * MARGIN - LABEL - 64) / most
         parts, top = [], 66.0
@@ -87,13 +87,13 @@ class Chart:
 
 
 def read_figures(study: str) -> Figures:
-    """What a study has recorded."""
+    """Read a study's recorded figures."""
     found: Figures = json.loads((ROOT / "studies" / study / "figures.json").read_text(encoding="utf-8"))
     return found
 
 
 def against_setfit(figures: Figures) -> Chart:
-    """Mistakes on CLINC150: ours, a linear layer, and SetFit."""
+    """Mistakes on CLINC150: Turnloom, a linear layer, and SetFit."""
     names = {"Turnloom": "", "linear layer": "linear.", "SetFit": "setfit."}
 
     def missing(score: str) -> dict[str, float]:
@@ -110,7 +110,7 @@ def against_setfit(figures: Figures) -> Chart:
 
 
 def next_replies(figures: Figures) -> Chart:
-    """How often the true reply is first among 100."""
+    """How often the true reply ranks first among 100."""
     names = {"turnloom-mini": "turnloom", "gte-small": "gte-small", "base model": "start"}
     groups = {
         "SGD, after one turn": "sgd_next_top1",
@@ -127,7 +127,7 @@ def next_replies(figures: Figures) -> Chart:
 
 
 def methods(figures: Figures) -> Chart:
-    """Every method that was measured on all three, the best first."""
+    """Every method that was measured on all three tasks, best first."""
     groups = {
         "The true next reply first of 100 (SGD), %": "sgd_next_top1",
         "What the assistant does next, macro F1": "action_macro_f1_mean",
@@ -148,7 +148,7 @@ def methods(figures: Figures) -> Chart:
 
 
 def drawings() -> dict[Path, str]:
-    """Every chart by its file."""
+    """Return every chart by its file."""
     return {
         IMAGES / "against-setfit.svg": against_setfit(read_figures("applications")).svg(),
         IMAGES / "methods.svg": methods(read_figures("methods")).svg(),

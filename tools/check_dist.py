@@ -1,4 +1,4 @@
-"""Is what was built what should be published: both files, the version, the readme, the licence, the data files?
+"""Check that a build is ready to publish: both files, the version, the readme, the licence, the data files.
 
 Usage: python -m tools.check_dist FOLDER VERSION
 """
@@ -18,11 +18,11 @@ NEEDED = (
     "turnloom/service/config.yaml",
     "turnloom/cli/main.py",
 )
-"""Files whose absence a source tree does not show."""
+"""Files whose absence would not show in a source tree."""
 
 
 def problems(folder: Path, version: str) -> list[str]:
-    """What is wrong with the files of a release, in words."""
+    """Explain what is wrong with the files of a release."""
     wheels, sdists = sorted(folder.glob("*.whl")), sorted(folder.glob("*.tar.gz"))
     if len(wheels) != 1 or len(sdists) != 1:
         return [f"{len(wheels)} wheels and {len(sdists)} sdists in {folder}; there should be one of each"]

@@ -1,9 +1,9 @@
-"""The code blocks of the README and the documentation: what they hold, and which of them are run.
+"""The code blocks of the README and the documentation: their contents, and which of them are run.
 
 Usage: python -m tools.code_blocks
 
-Runs the tests that run the blocks, and records how many there are only if these pass. Every block of code is run; what
-needs something that this repository cannot have (a cluster, the network, a container engine) is a block of text.
+Runs the tests that run the blocks, and records the number of blocks only if these pass. Every block of code is run;
+whatever needs a cluster, the network or a container engine is a block of text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from studies.lib.figures import record
 
 ROOT = Path(__file__).parents[1]
 CODE = frozenset({"console", "python", "json", "csv", "yaml", "toml"})
-"""Kinds that are code; `text` and `mermaid` show what comes out, and drawings."""
+"""Languages that count as code; `text` and `mermaid` show output and diagrams."""
 KINDS = CODE | {"text", "mermaid"}
 _FENCE = re.compile(r'^(?P<indent> *)```(?P<kind>\w*)(?: title="(?P<title>[^"]+)")?\s*$')
 
@@ -31,9 +31,9 @@ class Block:
     Attributes:
         page: The page, relative to the project.
         line: The line of its opening fence, from 1.
-        kind: What follows the fence.
-        title: The file that the block is, if it names one.
-        body: The text, without the indentation of its fence.
+        kind: The language after the fence.
+        title: The file name of the block, if it has one.
+        body: The text, without its fence's indentation.
     """
 
     page: str
@@ -45,7 +45,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Command:
-    """A line after `$ `, and what the page shows below it."""
+    """A line after `$ `, and the output that the page shows below it."""
 
     text: str
     shown: tuple[str, ...]
@@ -57,7 +57,7 @@ def pages(root: Path = ROOT) -> list[Path]:
 
 
 def blocks(path: Path, root: Path = ROOT) -> Iterator[Block]:
-    """The blocks of a page, in order."""
+    """Return the blocks of a page, in order."""
     lines = path.read_text(encoding="utf-8").splitlines()
     place = 0
     while place < len(lines):
@@ -74,7 +74,7 @@ def blocks(path: Path, root: Path = ROOT) -> Iterator[Block]:
 
 
 def commands(block: Block) -> list[Command]:
-    """The commands of a console block; a line that ends with a backslash goes on in the next."""
+    """Return the commands of a console block; a backslash continues a line."""
     found: list[tuple[str, list[str]]] = []
     for line in block.body.splitlines():
         if line.startswith("$ "):
@@ -87,7 +87,7 @@ def commands(block: Block) -> list[Command]:
 
 
 def code_blocks() -> list[Block]:
-    """Every block of every page that is code."""
+    """Return every code block of every page."""
     return [block for path in pages() for block in blocks(path) if block.kind in CODE]
 
 

@@ -1,8 +1,8 @@
-"""Counts of the source: its size, modules that are too long, import cycles, duplicated blocks.
+"""Count the source: its size, long modules, import cycles, duplicated blocks.
 
 Usage: python -m tools.house
 
-Prints them and records them in studies/onboarding/figures.json.
+Prints the counts and records them in studies/onboarding/figures.json.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ ADD_A_LOSS = "tests.training.test_new_loss"
 
 
 def modules() -> dict[Path, int]:
-    """Every module of the source, and how many lines it has."""
+    """Return every module of the source with its number of lines."""
     return {path: len(path.read_text(encoding="utf-8").splitlines()) for path in sorted(SOURCE.rglob("*.py"))}
 
 
 def long_modules() -> dict[str, int]:
-    """Modules of more than 300 lines."""
+    """Return the modules with more than 300 lines."""
     return {path.relative_to(SOURCE).as_posix(): lines for path, lines in modules().items() if lines > LONGEST}
 
 
 def _lines_in_functions(path: Path) -> set[int]:
-    """The lines of a module that only run when a function is called."""
+    """Return the lines of a module that only run when a function is called."""
     functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
     nodes = (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, functions))
     return {line for node in nodes for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
@@ -48,7 +48,7 @@ def _file(module: str, source: Path) -> Path:
 
 
 def import_cycles(package: str = "turnloom", source: Path = SOURCE) -> list[list[str]]:
-    """Modules that import each other when they are imported; imports in functions and for type checkers do not count.
+    """Find modules that import each other at import time; imports in functions and for type checkers do not count.
 
     Args:
         package: The package to look at.
@@ -78,11 +78,11 @@ def import_cycles(package: str = "turnloom", source: Path = SOURCE) -> list[list
 
 
 def duplicate_blocks(folder: Path = SOURCE) -> list[str]:
-    """Blocks of twelve lines or more that are in two modules, by pylint's duplicate-code."""
+    """Count blocks of at least twelve lines that occur in two modules, by pylint's duplicate-code."""
     options = ["--ignore-comments", "--ignore-docstrings", "--ignore-imports", "--ignore-signatures"]
     program = "import sys; from pylint.checkers.symilar import Run; Run(sys.argv[1:])"
     files = [str(path) for path in sorted(folder.rglob("*.py"))]
-    more_than = str(DUPLICATED - 1)  # pylint reports blocks that are longer than its limit.
+    more_than = str(DUPLICATED - 1)  # pylint reports blocks longer than its limit.
     command = [sys.executable, "-c", program, "--duplicates", more_than, *options, *files]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     assert re.search(r"^TOTAL lines=", said, re.MULTILINE), said
@@ -90,12 +90,12 @@ def duplicate_blocks(folder: Path = SOURCE) -> list[str]:
 
 
 def places_to_add_a_loss() -> int:
-    """How many files a new loss touches, as the test that adds one lists them."""
+    """Count the files that a new loss touches, as listed by the test that adds one."""
     return len(importlib.import_module(ADD_A_LOSS).PLACES)
 
 
 def counts() -> dict[str, float]:
-    """Every count by its name."""
+    """Return every count by its name."""
     return {
         "src_lines": sum(modules().values()),
         "src_modules": len(modules()),

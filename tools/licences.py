@@ -1,7 +1,7 @@
-"""The licences of what is installed with Turnloom, from the metadata of each package.
+"""List the licences of everything installed with Turnloom, from package metadata.
 
 Usage: python -m tools.licences          a table of direct dependencies for docs/dependencies.md
-       python -m tools.licences --all    everything that they bring along, one a line
+       python -m tools.licences --all    everything that they pull in, one per line
        python -m tools.licences --check  fails if a licence is unknown or not on the list of accepted ones
 """
 
@@ -19,13 +19,13 @@ from tools.requirements import Wanted, wanted
 ACCEPTED = re.compile(
     r"^(?!.*\bA?GPL).*\b(Apache|MIT|0?BSD|PSF|Python Software|ISCL?|MPL|Unlicense|Zlib|HPND|CC0)\b", re.I
 )
-"""Permissive licences, and weak copyleft that binds changes to its own files only."""
+"""Permissive licences, and weak copyleft that only covers changes to its own files."""
 TOOLS = frozenset({"dev", "docs"})
-"""Extras that no user installs: their licences do not bind what is shipped."""
+"""Extras for development only: their licences do not affect what is shipped."""
 
 
 def licence(found: Distribution) -> str:
-    """What a package says of itself: the licence expression, else classifiers, else a text's first line."""
+    """Return a package's licence: its licence expression, else classifiers, else the first line of the text."""
     meta = found.metadata
     if meta["License-Expression"]:
         return str(meta["License-Expression"])
@@ -40,7 +40,7 @@ def licence(found: Distribution) -> str:
 
 
 def _licence_file(found: Distribution) -> str:
-    """The heading of the licence that is packed with it, without what stands around it."""
+    """Return the title of the packaged licence file."""
     files = [path for path in found.files or [] if path.name.startswith(("LICENSE", "LICENCE", "COPYING"))]
     text = files[0].read_text(encoding="utf-8").strip() if files else ""
     return re.sub(r"\s+Version ([\d.]+).*", r" \1", text[:200], flags=re.DOTALL)
@@ -54,7 +54,7 @@ def installed(name: str) -> Distribution | None:
 
 
 def brought_along(names: Iterable[str]) -> dict[str, Distribution]:
-    """These packages and all that they need here, by name."""
+    """Return these packages and all their installed dependencies, by name."""
     found: dict[str, Distribution] = {}
     waiting = list(names)
     while waiting:
@@ -69,7 +69,7 @@ def brought_along(names: Iterable[str]) -> dict[str, Distribution]:
 
 
 def table(rows: Iterable[Wanted]) -> str:
-    """Direct dependencies as Markdown; what is not installed here says so."""
+    """Return direct dependencies as a Markdown table; missing ones are marked as not installed."""
     lines = ["| package | from | install | licence |", "|---|---|---|---|"]
     for row in sorted(rows, key=lambda row: (row.extra in TOOLS, row.extra, row.name)):
         package = installed(row.name)
@@ -79,7 +79,7 @@ def table(rows: Iterable[Wanted]) -> str:
 
 
 def refused(packages: dict[str, Distribution]) -> list[str]:
-    """Packages whose licence is not known to be acceptable."""
+    """Return packages without an accepted licence."""
     return [
         f"{name}: {licence(package)}"
         for name, package in sorted(packages.items())

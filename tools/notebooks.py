@@ -1,9 +1,9 @@
-"""Run the notebooks of the cookbook, and keep what they print.
+"""Run the notebooks of the cookbook, and save their outputs.
 
 Usage: python -m tools.notebooks [NAME ...]
 
-Each runs in its own folder in the clone and writes its files elsewhere. Warnings and progress bars on standard error
-are not kept. If all of them run, the number of notebooks is recorded.
+Each runs in its own folder in the clone and writes its files elsewhere. Standard error (warnings, progress bars) is not
+saved. If all of them succeed, the number of notebooks is recorded.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from studies.lib.figures import record
 ROOT = Path(__file__).parents[1]
 COOKBOOK = ROOT / "docs" / "cookbook"
 SECONDS = 600
-"""However busy the machine is; alone, a notebook takes less than one minute."""
+"""For a busy machine; on an idle one, a notebook takes less than a minute."""
 
 
 def notebooks() -> list[Path]:
-    """Every notebook of the cookbook."""
+    """Return every notebook of the cookbook."""
     return sorted(COOKBOOK.glob("*.ipynb"))
 
 
 def run(path: Path) -> Any:
-    """The notebook with new outputs; a cell that fails is an error."""
+    """Run a notebook and return it with new outputs; a failing cell is an error."""
     import nbformat
     from nbclient import NotebookClient
 

@@ -1,6 +1,6 @@
-"""Reference pages written from the code itself: the command line, the HTTP interface, recipes and service.yaml.
+"""Generate reference pages from code: the command line, the HTTP interface, recipes and service.yaml.
 
-The site is built with them by `tools/site_hooks.py`, so they cannot fall behind the code.
+`tools/site_hooks.py` adds them to every build of the site, so they are always up to date.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _FIELD = re.compile(r"^\s*(\w+): (.+)$")
 
 
 def _help_text(text: str) -> Iterator[str]:
-    """A command's help as Markdown; lines that are commands become one block of code."""
+    """Return a command's help as Markdown; lines that are commands become one code block."""
     examples: list[str] = []
     for paragraph in text.split("\n\n"):
         line = " ".join(paragraph.split())
@@ -43,7 +43,7 @@ def _command(words: list[str], command: Any) -> Iterator[str]:
 
 
 def command_line() -> str:
-    """Every command with its help, arguments and options."""
+    """Describe every command with its help, arguments and options."""
     import typer.main
 
     from turnloom.cli.main import app
@@ -52,7 +52,7 @@ def command_line() -> str:
 
 
 def _kind(schema: Mapping[str, Any]) -> str:
-    """What a field holds, in words."""
+    """Describe a field's type in words."""
     if "$ref" in schema:
         return f"`{schema['$ref'].rpartition('/')[2]}`"
     for several in ("anyOf", "oneOf"):
@@ -66,7 +66,7 @@ def _kind(schema: Mapping[str, Any]) -> str:
 
 
 def _fields(schema: Mapping[str, Any]) -> str:
-    """A bullet for each field: what it holds, whether it is needed, what it means."""
+    """Return one bullet per field: its type, whether it is required, its meaning."""
     described = schema.get("description", "").splitlines()
     told = {match[1]: match[2] for line in described if (match := _FIELD.match(line))}
     lines = []
@@ -101,7 +101,7 @@ def _route(path: str, method: str, route: Mapping[str, Any], schemas: Mapping[st
 
 
 def http() -> str:
-    """Every route of the service with what it takes and what it answers."""
+    """Describe every route of the service with its request and response."""
     from turnloom.service.app import create_app
     from turnloom.service.config import ServiceConfig
 
@@ -120,18 +120,18 @@ def http() -> str:
 
 
 def recipes() -> str:
-    """Every recipe that comes with Turnloom, as it is."""
+    """Return every built-in recipe as YAML."""
     from turnloom.training.recipe import recipe_names, recipe_text
 
     return "\n\n".join(f"### {name}\n\n```yaml\n{recipe_text(name).rstrip()}\n```" for name in recipe_names())
 
 
 def service_settings() -> str:
-    """The commented configuration that `turnloom serve --init` prints."""
+    """Return the commented configuration that `turnloom serve --init` prints."""
     from turnloom.service.config import config_text
 
     return f"```yaml\n{config_text().rstrip()}\n```"
 
 
 PAGES = {"cli": command_line, "http": http, "recipes": recipes, "service": service_settings}
-"""What a page asks for by `<!-- generated: NAME -->`."""
+"""The contents for `<!-- generated: NAME -->` in a page."""

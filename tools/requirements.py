@@ -1,4 +1,4 @@
-"""What pyproject.toml asks for: one place for the tools that need it. They need Python 3.11."""
+"""The requirements in pyproject.toml, parsed once for the tools that need them. Needs Python 3.11."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Wanted:
 
     Attributes:
         name: The distribution.
-        lowest: The oldest version that is said to work.
-        extra: The extra that asks for it; empty for what every install has.
+        lowest: The oldest supported version.
+        extra: The extra that needs it; empty for every install.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Wanted:
 
 
 def wanted(path: Path = PROJECT) -> Iterator[Wanted]:
-    """Every direct dependency, without Turnloom's own extras."""
+    """Return every direct dependency, without Turnloom's own extras."""
     project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
     for extra, lines in {"": project["dependencies"], **project["optional-dependencies"]}.items():
         for found in map(Requirement, lines):

@@ -1,10 +1,9 @@
-"""Build the site and look at it: do all links lead somewhere, and does every page fit a phone?
+"""Build the site and check that all links work and every page fits a phone.
 
 Usage: python -m tools.site_check
 
-Records `broken_links` (internal links and anchors of the built site, and of the Markdown that people read in the
-repository; nothing is asked of the network) and `horizontal_scroll_pages_390px` (pages that scroll sideways in
-Chromium at 390 px).
+Records `broken_links` (internal links and anchors of the built site, and of the Markdown in the repository; it makes no
+network requests) and `horizontal_scroll_pages_390px` (pages that scroll sideways in Chromium at 390 px).
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _FENCE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 
 
 class _Page(HTMLParser):
-    """What a page links to, and the places in it that can be linked to."""
+    """The links of a page, and its link targets."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +39,7 @@ class _Page(HTMLParser):
         self.anchors: set[str] = {""}
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note an element's links and its id."""
+        """Record an element's links and its id."""
         del tag
         for name, value in attrs:
             if name in ("href", "src") and value:
@@ -55,7 +54,7 @@ def build(site: Path) -> None:
 
 
 def html_pages(site: Path) -> list[Path]:
-    """The pages of a built site; not the one for addresses that are not there."""
+    """Return the pages of a built site, except the 404 page."""
     return sorted(path for path in site.rglob("*.html") if path.name != "404.html")
 
 
@@ -66,7 +65,7 @@ def _read(path: Path) -> _Page:
 
 
 def broken_in_site(site: Path) -> list[str]:
-    """Links between pages that lead to no file or to no place in one."""
+    """Find links between pages whose file or anchor does not exist."""
     parsed = {path.resolve(): _read(path) for path in html_pages(site)}
     broken = []
     for path, page in parsed.items():
@@ -83,13 +82,13 @@ def broken_in_site(site: Path) -> list[str]:
 
 
 def _slugs(text: str) -> set[str]:
-    """The anchors that a forge gives to the headings of a page."""
+    """Return the anchors that a forge gives to a page's headings."""
     titles = re.findall(r"^#+ (.+)$", _FENCE.sub("", text), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
 
 
 def broken_in_repository(root: Path = ROOT) -> list[str]:
-    """Relative links of README and other Markdown outside the site that lead nowhere."""
+    """Find broken relative links in the README and other Markdown outside the site."""
     broken = []
     for path in sorted(found for pattern in READ_IN_THE_REPOSITORY for found in root.glob(pattern)):
         for match in _LINK.finditer(_FENCE.sub("", path.read_text(encoding="utf-8"))):
@@ -106,12 +105,12 @@ def broken_in_repository(root: Path = ROOT) -> list[str]:
 
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextmanager
 def served(site: Path) -> Iterator[str]:
-    """The address of a site on this machine."""
+    """Serve a site on this machine, and yield its address."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(site)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
@@ -122,7 +121,7 @@ def served(site: Path) -> Iterator[str]:
 
 
 def sideways(site: Path) -> list[str]:
-    """Pages that are wider than a phone."""
+    """Return the pages that are wider than a phone."""
     from tests.cli.browser import opened, overflow
 
     found = []

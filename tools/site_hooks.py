@@ -1,6 +1,6 @@
-"""What mkdocs cannot do by itself: reference pages from code, notebooks as pages, and the studies' own pages.
+"""Hooks for mkdocs: reference pages from code, notebooks as pages, and the studies' pages.
 
-A page asks for them by a comment on a line of its own: `<!-- generated: cli -->`, `<!-- notebook: intents.ipynb -->`,
+A page includes them with a comment on its own line: `<!-- generated: cli -->`, `<!-- notebook: intents.ipynb -->`,
 `<!-- study: flagship -->`.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # mkdocs loads this file by its path, and takes changes of the search path back after it.
+sys.path.insert(0, str(ROOT))  # mkdocs loads this file by its path, and reverts changes to the search path afterwards.
 
 from tools.reference import PAGES  # noqa: E402
 
@@ -24,7 +24,7 @@ _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 
 
 def notebook_markdown(path: Path) -> str:
-    """A notebook with its outputs as Markdown."""
+    """Convert a notebook with its outputs to Markdown."""
     parts = []
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])
@@ -40,13 +40,13 @@ def notebook_markdown(path: Path) -> str:
 
 
 def _text_of(output: dict[str, Any]) -> str:
-    """The text that a cell printed or ended with."""
+    """Return the text that a cell printed or returned."""
     found = output.get("text") or output.get("data", {}).get("text/plain", "")
     return "".join(found)
 
 
 def study_markdown(name: str, root: Path = ROOT) -> str:
-    """The page of a study, with links that hold on the site; what is not on it stays as text."""
+    """Return a study's page with links that work on the site; links to anything else become text."""
     text = (root / "studies" / name / "README.md").read_text(encoding="utf-8")
 
     def moved(match: re.Match[str]) -> str:
@@ -57,7 +57,7 @@ def study_markdown(name: str, root: Path = ROOT) -> str:
         place = posixpath.normpath(posixpath.join("studies", name, path))
         if place.startswith("docs/"):
             return f"{picture}[{label}]({posixpath.relpath(place, 'docs/studies')}{'#' + anchor if anchor else ''})"
-        if picture:  # `on_post_build` puts it beside the page.
+        if picture:  # `on_post_build` copies it beside the page.
             return f'<img src="{posixpath.basename(place)}" alt="{label}">'
         study = re.fullmatch(r"studies/(\w+)/README\.md", place)
         return f"[{label}]({study[1]}.md)" if study else f"{label} (`{place}`)"
@@ -66,7 +66,7 @@ def study_markdown(name: str, root: Path = ROOT) -> str:
 
 
 def filled(markdown: str, folder: Path) -> str:
-    """A page's text with what it asks for in place of the comments."""
+    """Replace the comments in a page's text by what they include."""
 
     def asked(match: re.Match[str]) -> str:
         kind, name = match.groups()
@@ -80,7 +80,7 @@ def filled(markdown: str, folder: Path) -> str:
 
 
 def on_post_page(output: str, page: Any, config: Any) -> str:
-    """Called by mkdocs for each finished page: the theme's search has no name for those who cannot see it."""
+    """Label the theme's search for screen readers; mkdocs calls this for each finished page."""
     del page, config
     return output.replace(
         'data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"'
@@ -88,12 +88,12 @@ def on_post_page(output: str, page: Any, config: Any) -> str:
 
 
 def on_post_build(config: Any) -> None:
-    """Called by mkdocs in the end: pictures of the studies go beside their pages."""
+    """Copy the studies' pictures beside their pages; mkdocs calls this at the end."""
     for path in (ROOT / "studies").glob("*/*.svg"):
         shutil.copy(path, Path(config["site_dir"]) / "studies" / path.parent.name / path.name)
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Called by mkdocs for each page, before it becomes HTML."""
+    """Fill in a page's comments; mkdocs calls this for each page before it becomes HTML."""
     del config, files
     return filled(markdown, Path(page.file.abs_src_path).parent)

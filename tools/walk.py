@@ -1,9 +1,9 @@
-"""Trace which modules one message passes: from a CSV to a gradient, to an intent over HTTP, to a reply.
+"""Trace which modules a message passes through: from a CSV to a gradient, to an intent over HTTP, to a reply.
 
 Usage: python -m tools.walk
 
-Runs the three ways on a tiny model, prints the modules of Turnloom whose functions were called, and writes them between
-the two marks of docs/architecture.md. What Daft calls in threads of its own is not seen.
+Runs the three paths on a tiny model, prints the Turnloom modules whose functions were called, and writes them between
+the two marks of docs/architecture.md. Calls from Daft's own threads are not traced.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ BEGIN, END = "<!-- walk: begin -->", "<!-- walk: end -->"
 SOURCE = str(Path(turnloom.__file__).parent) + "/"
 TRAINING = ("stages.0.steps=1", "stages.0.batch_size=8", "report_to=none", "bf16=false")
 Walk = dict[str, list[str]]
-"""The modules that were entered by their package, packages in the order in which they were entered."""
+"""The entered modules by package, in the order of first entry."""
 
 
 def _importing(frame: FrameType | None) -> bool:
-    """Whether a module of Turnloom is being imported, which calls functions too."""
+    """Whether a Turnloom module is being imported, which calls functions too."""
     while frame is not None:
         if frame.f_code.co_name == "<module>" and frame.f_code.co_filename.startswith(SOURCE):
             return True
@@ -42,7 +42,7 @@ def _importing(frame: FrameType | None) -> bool:
 
 
 class Tracer:
-    """Notes the modules of Turnloom that are entered while it is on, in every thread that was started under it."""
+    """Records the Turnloom modules that are entered while it is on, in every thread started under it."""
 
     def __init__(self) -> None:
         self.on = False
@@ -57,7 +57,7 @@ class Tracer:
 
     @contextmanager
     def installed(self) -> Iterator[None]:
-        """Call the tracer for every function that is called; it notes nothing until it is on."""
+        """Install the tracer for every function call; it records nothing until it is on."""
         threading.setprofile(self)
         sys.setprofile(self)
         try:
@@ -67,7 +67,7 @@ class Tracer:
             threading.setprofile(None)
 
     def during(self, action: Callable[[], object]) -> Walk:
-        """What an action enters."""
+        """Return the modules that an action enters."""
         self.entered, self.on = {}, True
         try:
             action()
@@ -114,7 +114,7 @@ def to_gradient(tracer: Tracer, folder: Path) -> Walk:
 
 
 def over_http(tracer: Tracer, folder: Path, settings: dict[str, Any], path: str, body: dict[str, Any]) -> Walk:
-    """Ask a service once; starting it is not traced."""
+    """Send one request to a service; its start is not traced."""
     from starlette.testclient import TestClient
 
     from turnloom.service.app import create_app
@@ -126,7 +126,7 @@ def over_http(tracer: Tracer, folder: Path, settings: dict[str, Any], path: str,
 
 
 def walks() -> dict[str, Walk]:
-    """The three walks by their titles."""
+    """Return the three walks by title."""
     from tests.service.toy import with_intents, with_replies
     from tests.training.toy import write_start
 
@@ -150,7 +150,7 @@ def walks() -> dict[str, Walk]:
 
 
 def lines(title: str, walk: Walk) -> list[str]:
-    """A walk as a list: a line for each package."""
+    """Format a walk as a list with one line per package."""
     count = sum(map(len, walk.values()))
     items = [
         f"{number}. {f'`{package}`: ' if package else ''}{', '.join(f'`{name}`' for name in names)}"

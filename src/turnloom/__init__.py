@@ -19,7 +19,7 @@ __all__ = ["__version__", "load"]
 
 
 def load(model: str | Path) -> Encoder:
-    """An encoder by the folder of a model, or by the name of an installed one.
+    """Load an encoder from a model folder, or by the name of an installed model.
 
     Example:
         ``turnloom.load("turnloom-mini").encode(["where is my parcel?"])``

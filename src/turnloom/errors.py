@@ -1,4 +1,4 @@
-"""The one exception that a user of the command line or the library is meant to see."""
+"""The exception that users of the command line and the library see."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class TurnloomError(Exception):
     """
 
     def __init__(self, problem: str, fix: str) -> None:
-        super().__init__(problem, fix)  # As they are: an error from another process is made of them again.
+        super().__init__(problem, fix)  # Stored unchanged, because an error from another process is rebuilt from them.
         self.problem = problem
         self.fix = fix
 

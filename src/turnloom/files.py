@@ -1,8 +1,8 @@
-"""Folders that are written whole or not at all, and files that are replaced in one step.
+"""Write folders atomically, and replace files in one step.
 
 Everything is staged in `.partial` inside the folder and moved into place when all of it is written. One file, the
-marker (a table's `manifest.json`, say), goes first and comes last: a folder with its marker is whole. `.files.json`
-lists what was written. Nothing else is ever deleted, and a folder that holds anything else is refused.
+marker (such as a table's `manifest.json`), is removed first and written last: a folder with its marker is complete.
+`.files.json` lists what was written. Nothing else is ever deleted, and a folder with any other file is refused.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from turnloom.errors import TurnloomError
 LISTING = ".files.json"
 PARTIAL = ".partial"
 _NAMED = 3
-"""How many of a folder's other files an error names."""
+"""How many of a folder's other files an error lists."""
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path to write to; it takes the place of `path` if the block succeeds.
+    """Yield a temporary path to write to; it replaces `path` if the block succeeds.
 
     Example:
         ``with replacing(folder / "vectors.npy") as temporary: numpy.save(temporary, vectors)``
@@ -40,31 +40,31 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text file so that a reader, or a crash, never sees half of it."""
+    """Write a text file atomically: no reader and no crash ever sees half of it."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 class WholeFolder:
-    """A folder that is written whole or not at all.
+    """A folder that is written completely or not at all.
 
-    Put what it shall hold into `new`, then call `commit`. A run that is killed at any point leaves a folder without its
-    marker, and the next one starts again; what an earlier run wrote is replaced, what others put there is not touched.
+    Write its contents to `new`, then call `commit`. A killed run leaves a folder without its marker, and the next run
+    starts again. Files from an earlier run are replaced; other files are not touched.
 
     Args:
-        folder: Where; it is made if it is not there.
-        marker: The name of the file that makes the folder whole.
-        what: What it holds, for errors: "a table", "an export".
-        beside: Names of files and folders that may stand beside it and stay.
-        caches: Names of folders that are made from the content, and go with it.
-        keep_others: Leave files of others alone instead of refusing the folder.
+        folder: The folder; created if it does not exist.
+        marker: The name of the file that marks the folder as complete.
+        what: Its contents, for errors: "a table", "an export".
+        beside: Names of other files and folders that may exist in it and stay.
+        caches: Names of folders derived from the contents, which are deleted with them.
+        keep_others: Keep other files instead of refusing the folder.
 
     Attributes:
         partial: A scratch folder of this run, removed at the end.
-        new: The folder in it whose content becomes the folder's.
+        new: The folder in it whose contents become the folder's.
 
     Raises:
-        TurnloomError: If the folder holds files of others, or cannot be written.
+        TurnloomError: If the folder contains other files, or cannot be written.
     """
 
     def __init__(
@@ -90,15 +90,15 @@ class WholeFolder:
             raise TurnloomError(f"{folder} cannot be written ({error.strerror})", "choose another folder") from error
 
     def publish(self, name: str) -> Path:
-        """Move one staged file into place before the folder is whole; returns where it is."""
+        """Move one staged file into place before the folder is complete; return its path."""
         self._list({*listed_files(self.folder), name})
         return (self.new / name).replace(self.folder / name)
 
     def commit(self) -> None:
-        """Replace the folder's old content by the new."""
+        """Replace the folder's old contents by the new."""
         new = {path.relative_to(self.new).as_posix() for path in self.new.rglob("*") if path.is_file()}
         old = listed_files(self.folder)
-        # Old and new: killed between here and the end, every file in the folder is still known to be ours.
+        # Old and new names, so that after a kill every file in the folder is still known to be ours.
         self._list(old | new)
         (self.folder / self.marker).unlink(missing_ok=True)
         for name in self._caches:
@@ -120,7 +120,7 @@ class WholeFolder:
 
 
 def listed_files(folder: Path) -> set[str]:
-    """The files that were written into a folder by `WholeFolder`, relative to it.
+    """Return the files that `WholeFolder` wrote to a folder, relative to it.
 
     Raises:
         TurnloomError: If the list is damaged, or names a file outside the folder.
@@ -138,10 +138,10 @@ def listed_files(folder: Path) -> set[str]:
 
 
 def refuse_other_files(folder: Path, what: str, beside: Collection[str] = ()) -> None:
-    """Refuse a folder that holds files of others.
+    """Refuse a folder that contains other files.
 
     Raises:
-        TurnloomError: It names the first of them.
+        TurnloomError: If there are any; the message names the first ones.
     """
     if folder.exists() and not folder.is_dir():
         raise TurnloomError(f"{folder} is a file", "choose a folder")
@@ -159,7 +159,7 @@ def refuse_other_files(folder: Path, what: str, beside: Collection[str] = ()) ->
 
 
 def _inside(folder: Path, name: str) -> bool:
-    """Whether a listed name is a file below the folder, links followed: a forged list must delete nothing else."""
+    """Whether a listed name is a file inside the folder after following links; a forged list must not delete others."""
     pure = PurePosixPath(name)
     if pure.is_absolute() or ".." in pure.parts or not pure.parts:
         return False
@@ -167,7 +167,7 @@ def _inside(folder: Path, name: str) -> bool:
 
 
 def _remove_empty(folder: Path, name: str) -> None:
-    """Remove the folders of a deleted file that are empty now."""
-    with suppress(OSError):  # It is not empty, or gone.
+    """Remove the folders of a deleted file that are now empty."""
+    with suppress(OSError):  # It is not empty, or already gone.
         for parent in PurePosixPath(name).parents[:-1]:
             (folder / parent).rmdir()

@@ -1,6 +1,6 @@
-"""What other packages add, by entry points: losses, views, readers, tasks, models; loaded when asked for by name.
+"""Losses, views, readers, tasks and models from other packages, found by entry points and loaded by name.
 
-A package that is installed and not asked for is never imported, so a broken one harms nobody but its users.
+An installed package is only imported when it is used, so a broken one only affects its users.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ GROUPS = {
     "turnloom.tasks": "task",
     "turnloom.models": "model",
 }
-"""The groups of entry points, and what each of their entries is."""
+"""The entry point groups, and what their entries are."""
 
 
 @dataclass(frozen=True)
 class Plugin:
-    """One thing that a package adds to one of `GROUPS`, by the name that recipes and options call it."""
+    """One entry that a package adds to one of `GROUPS`, with its name in recipes and options."""
 
     group: str
     name: str
@@ -43,18 +43,18 @@ class Plugin:
     entry: EntryPoint
 
     def load(self) -> Any:
-        """The object itself.
+        """Load the object.
 
         Raises:
             TurnloomError: If importing it fails, whatever the reason.
         """
         try:
             return self.entry.load()
-        except Exception as error:  # Code of others may fail in any way, and it is they who can fix it.
+        except Exception as error:  # Other people's code may fail in any way, and only they can fix it.
             raise self.broken(f"cannot be loaded: {type(error).__name__}, {error}") from error
 
     def broken(self, why: str) -> TurnloomError:
-        """An error that names the package and what fixes it."""
+        """Return an error that names the package and the fix."""
         return TurnloomError(
             " ".join(f"the {GROUPS[self.group]} {self.name!r} of the package {self.package} {why}".split()),
             f"fix {self.entry.value} in {self.package} {self.version}, or remove it: pip uninstall {self.package}",
@@ -63,7 +63,7 @@ class Plugin:
 
 @cache
 def _plugins(group: str, _path: tuple[str, ...]) -> tuple[Plugin, ...]:
-    """All of a group; looked for again when `sys.path` has changed."""
+    """Return all plug-ins of a group; searched again when `sys.path` changes."""
     plugins = []
     for entry in entry_points(group=group):
         package, version = (entry.dist.name, entry.dist.version) if entry.dist else (entry.module, "")
@@ -72,12 +72,12 @@ def _plugins(group: str, _path: tuple[str, ...]) -> tuple[Plugin, ...]:
 
 
 def plugin_names(group: str) -> list[str]:
-    """The names that other packages add to a group."""
+    """Return the names that other packages add to a group."""
     return list(dict.fromkeys(plugin.name for plugin in _plugins(group, tuple(sys.path))))
 
 
 def find_plugin(group: str, name: str, own: Collection[str]) -> Plugin | None:
-    """What another package adds to a group under a name; None if none does. `own` are Turnloom's own names.
+    """Find a plug-in of a group by name; None if there is none. `own` are Turnloom's own names.
 
     Raises:
         TurnloomError: If two packages, or a package and Turnloom, use the same name.
@@ -93,10 +93,10 @@ def find_plugin(group: str, name: str, own: Collection[str]) -> Plugin | None:
 
 
 class KindOfOption:
-    """In a field's annotation: takes Turnloom's own options, told apart by `kind`, and those of other packages.
+    """An annotation for fields that take Turnloom's own options, distinguished by `kind`, and those of other packages.
 
-    `own` gives the class of Turnloom's own options of a kind, or None; `own_kinds` all kinds that it has; `model_of`
-    the options of a plug-in.
+    `own` returns the class of Turnloom's own options of a kind, or None; `own_kinds` returns all its kinds; `model_of`
+    returns the options of a plug-in.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class KindOfOption:
         return model.model_validate(value)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
-        """How pydantic reads and writes such a field."""
+        """Define how pydantic reads and writes such a field."""
         written = plain_serializer_function_ser_schema(
             lambda value, info: value.model_dump(mode=info.mode), info_arg=True
         )

@@ -164,4 +164,5 @@ def test_every_study_has_a_page_and_is_listed() -> None:
     assert listed == studies
     for study in studies:
         page = (ROOT / "studies" / study / "README.md").read_text(encoding="utf-8")
-        assert re.match(r"# .+\n\n\*\*[^*]+\.\*\*\n\n", page), f"{study}: its answer stands below its title"
+        top = r"# .+\n\n\*\*Question:\*\* .+\?\n\n\*\*Answer:\*\* [^`]*(?:`[^`\n]+`[^`]*)*\n\n```\n(?:.+\n)+```\n"
+        assert re.match(top, page), f"{study}: a page begins with its question, its answer and its command"

@@ -18,8 +18,6 @@ ELSEWHERE = {
     "docs/dependencies.md",  # Versions, and results.json of studies/onboarding.
     "docs/how-evaluation-fools-you.md",  # Single draws and protocols: results.json of studies/baselines.
     "docs/scale.md",  # Points of a curve and plans: results.json of studies/corpus.
-    "docs/training-at-scale.md",  # Published times and plans.
-    "docs/decisions/gradient-caching-by-checkpointing.md",
     "docs/decisions/one-row-per-dialogue.md",
     "docs/decisions/onnx-without-optimum.md",
     "docs/decisions/plain-attention-on-cpus.md",

@@ -1,4 +1,4 @@
-"""What all commands share: one console, one way to fail, progress bars, options, and reading and writing messages."""
+"""Shared by all commands: console, errors, progress bars, options, and reading and writing messages."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from turnloom.runtime import Encoder, Scorer
 
 BATCH = 256
-"""Messages at a time: enough for the encoder, few enough that a pipe sees results soon."""
+"""Messages per batch: enough for the encoder, few enough that a pipe sees results soon."""
 PIPE_WIDTH = 120
-"""A pipe or a file has no width of its own; tables get this much, so that no number is cut."""
+"""A pipe or a file has no width; tables get this much, so that no number is cut."""
 
 console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 _errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
-# Options and arguments of several commands.
+# Options and arguments that several commands share.
 LOGS = typer.Argument(..., help="A dialogue table's folder; or logs or names of public sets.")
 SPLIT = typer.Option("all", help="For public sets: train, dev, test or all.")
 MAPPING = typer.Option(None, "--map", help="For tables of rows: dialogue_id=COLUMN,text=COLUMN,…")
@@ -49,45 +49,45 @@ VECTORS = typer.Option(None, help="A folder of 'turnloom vectors': what it holds
 
 
 def say(text: str) -> None:
-    """Print a line as it is: what users named may hold brackets."""
+    """Print a line without markup: user-chosen names may contain brackets."""
     console.print(text, markup=False)
 
 
 def fail(error: TurnloomError) -> None:
-    """Say on one line what is wrong and what fixes it."""
+    """Print on one line what is wrong and how to fix it."""
     _errors.print("[red]error:[/] ", end="")
     note(f"{error.problem}. Fix: {error.fix.rstrip('.')}")
 
 
 def warn(text: str) -> None:
-    """Say on standard error what is probably wrong, though the command goes on."""
+    """Warn on standard error; the command continues."""
     _errors.print("[bold yellow]warning:[/] ", end="")
     note(text)
 
 
 def note(text: str) -> None:
-    """Say something beside the output: on standard error, so that standard output stays clean for pipes."""
+    """Print a note on standard error, so that standard output stays clean for pipes."""
     _errors.print(text, markup=False)
 
 
 def new_table(title: str | None = None, **options: Any) -> Table:
-    """A table in the style of all commands."""
+    """Create a table in the style of all commands."""
     return Table(title=title, title_justify="left", box=SIMPLE_HEAD, **options)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file, in a folder that may not be there yet."""
+    """Write a file, creating its folder if needed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
 
 
 def command_line() -> str:
-    """The command as it was typed, for manifests."""
+    """Return the command as it was typed, for manifests."""
     return shlex.join(["turnloom", *sys.argv[1:]])
 
 
 def parse_mapping(text: str | None) -> dict[str, str]:
-    """``dialogue_id=conv,text=body`` as a dictionary."""
+    """Parse ``dialogue_id=conv,text=body`` into a dictionary."""
     pairs = [pair.partition("=") for pair in (text or "").split(",") if pair.strip()]
     wrong = next((field for field, equals, column in pairs if not equals or not column.strip()), None)
     if wrong is not None:
@@ -96,12 +96,12 @@ def parse_mapping(text: str | None) -> dict[str, str]:
 
 
 def split_names(text: str) -> list[str]:
-    """``dse, sgd`` as a list."""
+    """Parse ``dse, sgd`` into a list."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def wrong_option(error: ValidationError, command: str, whole: str = "") -> TurnloomError:
-    """The first problem of a command's options; `whole` names the option when they do not fit each other."""
+    """Explain the first problem of a command's options; `whole` names the option if they do not fit each other."""
     problem = error.errors()[0]
     option = "-".join(map(str, problem["loc"])).replace("_", "-") or whole
     return TurnloomError(f"--{option}: {problem['msg'].removeprefix('Value error, ')}", f"see {command} --help")
@@ -117,7 +117,7 @@ def stored(encoder: Encoder, vectors: Path | None) -> Encoder:
 
 
 def load_model(folder: Path, *, bf16: bool = False) -> Encoder | Scorer:
-    """The encoder or the re-ranker of a folder."""
+    """Load the encoder or re-ranker of a folder."""
     from turnloom.runtime.encoder import load_encoder
     from turnloom.runtime.scorer import is_cross_encoder, load_scorer
 
@@ -125,28 +125,28 @@ def load_model(folder: Path, *, bf16: bool = False) -> Encoder | Scorer:
 
 
 def messages_from(source: str, format: str | None) -> Iterator[LabelledMessage]:
-    """Messages of a file, or of standard input for `-`."""
+    """Read messages from a file, or from standard input for `-`."""
     from turnloom.intents import read_messages
 
     return read_messages(sys.stdin if source == "-" else Path(source), format=format)
 
 
 def batches(messages: Iterable[LabelledMessage]) -> Iterator[list[LabelledMessage]]:
-    """Some messages at a time."""
+    """Yield messages in batches."""
     rest = iter(messages)
     while batch := list(itertools.islice(rest, BATCH)):
         yield batch
 
 
 def write_lines(rows: Iterable[dict[str, Any]], out: TextIO) -> None:
-    """One JSON object a line, at once."""
+    """Write one JSON object per line, and flush."""
     for row in rows:
         out.write(json.dumps(row, ensure_ascii=False) + "\n")
     out.flush()
 
 
 def _bar(*columns: ProgressColumn) -> Progress:
-    """A bar on standard error; silent when that is not a terminal."""
+    """Create a bar on standard error; silent if that is not a terminal."""
     from rich.progress import BarColumn, Progress, TextColumn
 
     return Progress(
@@ -168,7 +168,7 @@ def bytes_progress() -> Progress:
 
 
 def count_progress() -> Progress:
-    """A bar that counts things, with time passed and left."""
+    """A bar that counts items, with time passed and left."""
     from rich.progress import MofNCompleteColumn, TimeElapsedColumn, TimeRemainingColumn
 
     return _bar(MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
@@ -176,7 +176,7 @@ def count_progress() -> Progress:
 
 @contextmanager
 def counting(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """A bar that counts messages, with their rate; call what it gives with how many are done."""
+    """A bar that counts messages, with their rate; call the result with the number done."""
     with count_progress() as progress:
         bar = progress.add_task(what, total=total, note="")
 
@@ -190,7 +190,7 @@ def counting(what: str, total: int | None = None) -> Iterator[Callable[[int], No
 
 @contextmanager
 def share_progress() -> Iterator[Callable[[str, float, str], None]]:
-    """A bar for each step; call what it gives with the step, the share of it that is done, and a note."""
+    """A bar per step; call the result with the step, the share done, and a note."""
     from rich.progress import TaskProgressColumn, TimeElapsedColumn, TimeRemainingColumn
 
     with _bar(TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn()) as progress:
@@ -206,7 +206,7 @@ def share_progress() -> Iterator[Callable[[str, float, str], None]]:
 
 @contextmanager
 def polling(update: Callable[[], None], seconds: float = 0.3) -> Iterator[None]:
-    """Call `update` every so often, from a thread, while the body runs."""
+    """Call `update` periodically, from a thread, while the body runs."""
     stop = threading.Event()
 
     def run() -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def find_inputs(
     logs: list[str], split: str = "all", mapping: str | None = None, log_format: str | None = None, **options: Any
 ) -> list[LogFile]:
-    """The files behind names of public sets, paths, globs and URLs."""
+    """Return the files behind names of public sets, paths, globs and URLs."""
     from turnloom.corpus.catalog import get_dataset, load_catalog
     from turnloom.corpus.readers.detection import find_logs
 
@@ -40,7 +40,7 @@ def find_inputs(
             files += get_dataset(name).logs(split)
         else:
             patterns.append(name)
-    # All at once: what one file says about the order of its dates helps to read another.
+    # All at once, because one file's dates can reveal the date order of another.
     return files + find_logs(
         patterns,
         format=log_format,
@@ -52,7 +52,7 @@ def find_inputs(
 
 
 def table_among(logs: list[str]) -> Path | None:
-    """The table that stands in place of logs, whole or not; None if there are logs."""
+    """Return the table among the inputs, complete or not; None if there are only logs."""
     from turnloom.corpus.table import MANIFEST
     from turnloom.files import LISTING, PARTIAL
 
@@ -97,7 +97,7 @@ def convert(
 def convert_with_progress(
     files: list[LogFile], out: Path, *, strict: bool = False, overwrite: bool = False
 ) -> Conversion:
-    """Convert files, showing how far it is."""
+    """Convert files with a progress bar."""
     with bytes_progress() as progress:
         total = sum(Path(file.path).stat().st_size for file in files if Path(file.path).is_file())
         task = progress.add_task("reading", total=total or None, note="")
@@ -117,7 +117,7 @@ def convert_with_progress(
 
 
 def convert_logs(files: list[LogFile], out: Path, **options: Any) -> Conversion:
-    """Convert files; if nothing could be read, say why before that is an error."""
+    """Convert files; if nothing could be read, print the reasons before the error."""
     from turnloom.corpus.convert import NothingReadError
     from turnloom.corpus.convert import convert as run
 
@@ -129,7 +129,7 @@ def convert_logs(files: list[LogFile], out: Path, **options: Any) -> Conversion:
 
 
 def warn_if_most_rejected(counts: dict[str, Any], table: Path) -> None:
-    """Warn if more than half of a conversion's records were rejected, with the reasons."""
+    """Warn, with the reasons, if more than half of the records were rejected."""
     from turnloom.corpus.convert import common_reasons
 
     records, rejected = counts["records"], counts["rejected"]
@@ -146,7 +146,7 @@ def _say_reasons(reasons: list[Reason]) -> None:
 
 
 def _say_times(files: list[FileCounts]) -> None:
-    """Warn of times that could not be read, and of dates whose order had to be assumed on the way."""
+    """Warn of unreadable times, and of dates whose order had to be assumed."""
     from turnloom.corpus.readers.times import usual_order
 
     for file in files:
@@ -178,7 +178,7 @@ def _summary(conversion: Conversion, out: Path) -> None:
         files = [file for file in conversion.files if file.source == name]
         totals = sources.get(name, {"dialogues": 0, "turns": 0})
         for file in files if len(files) > 1 else []:
-            # Rows of one dialogue may be spread over a table, or over several: those are counted below, joined.
+            # Rows of one dialogue may be spread over several tables; those are counted below, after joining.
             dialogues = "" if file.is_rows else f"{file.dialogues:,}"
             numbers = [f"{number:,}" for number in (file.records, file.rejected, file.out_of_split)]
             table.add_row(name, stem(file.path), *numbers, dialogues, f"{file.turns:,}", style="dim")
@@ -193,7 +193,7 @@ def _summary(conversion: Conversion, out: Path) -> None:
         console.print(f"{manifest.counts['dropped_turns']:,} turns without text were left out.")
     _say_times(conversion.files)
     if conversion.rejected_path:
-        if 2 * rejected <= records:  # Otherwise the warning has said it.
+        if 2 * rejected <= records:  # Otherwise the warning has already said so.
             _say_reasons(common_reasons(conversion.rejected_path))
         say(f"All rejected records: {conversion.rejected_path}")
     console.print(f"[bold]{manifest.dialogues:,} dialogues with {manifest.turns:,} turns[/] in {out}")

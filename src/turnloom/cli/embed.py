@@ -19,7 +19,7 @@ VIEWS = ("text", "context", "reply")
 
 @contextmanager
 def _writing(out: Path | None) -> Iterator[Callable[[list[str], Any], None]]:
-    """Write texts with their vectors as they come; without a whole run there is no Parquet file."""
+    """Write texts with their vectors as they come; an incomplete run leaves no Parquet file."""
     if out is None or out.suffix == ".jsonl":
         with nullcontext(sys.stdout) if out is None else out.open("w", encoding="utf-8") as file:
 

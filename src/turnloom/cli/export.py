@@ -43,7 +43,7 @@ SAMPLE = (
     "There are five trains. The first one leaves at 8:01, shall I book it?",
     "Thanks, bye.",
 )
-"""What an export is compared on when no texts are given."""
+"""The texts to compare an export on by default."""
 
 
 def _texts(path: Path) -> list[str]:
@@ -110,7 +110,7 @@ def _megabytes(folder: Path) -> float:
 
 
 def _seconds(model: Encoder | Scorer, texts: list[str]) -> float:
-    """The time for all texts, once the model is warm; the best of three."""
+    """Time all texts on a warm model; the best of three runs."""
     from turnloom.runtime.protocols import Scorer
 
     best = float("inf")
@@ -122,7 +122,7 @@ def _seconds(model: Encoder | Scorer, texts: list[str]) -> float:
 
 
 def _changes(original: Any, exported: Any, suite: str, out: Path) -> dict[str, float]:
-    """The change of each task's main score, in points."""
+    """Return the change of each task's main score, in points."""
     from turnloom.benchmarks import suite_tasks
 
     before, after = measure_all({"before": original, "after": exported}, suite_tasks(suite), out / "measured")
@@ -148,7 +148,7 @@ def _summary(report: dict[str, Any], out: Path, texts: int) -> None:
 
 
 def _say_what_fits(model: Path, out: Path, int8: bool) -> None:
-    """Whether intents and replies of the model are the export's too, and else what makes its own."""
+    """Print whether the model's intents and replies work with the export, or how to make new ones."""
     if not int8:
         say(f"Intents and replies that were made with {model} can be used with it.")
         return

@@ -1,4 +1,4 @@
-"""`turnloom inspect`: what is in a corpus, and what is wrong with it."""
+"""`turnloom inspect`: what a corpus contains, and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BAR_WIDTH = 40
 
 
 def _table_of(logs: list[str], split: str, mapping: str | None, temporary: str) -> Any:
-    """The table of a folder, or one made in passing from logs."""
+    """Return the table of a folder, or a temporary one converted from logs."""
     from turnloom.corpus import read_table
 
     if (table := table_among(logs)) is not None:
@@ -96,7 +96,7 @@ def _print(found: CorpusStatistics) -> None:
 
 
 def _ranges(histogram: list[int], edges: tuple[int, ...]) -> list[tuple[str, int]]:
-    """A histogram by a few ranges; the last one is open."""
+    """Group a histogram into a few ranges; the last one is open-ended."""
     ranges = []
     for low, high in itertools.pairwise(edges):
         first = low + 1 if low else 0

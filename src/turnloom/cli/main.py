@@ -72,12 +72,12 @@ def _main(
 
 
 _UsageError: Any = typer.BadParameter.__base__
-"""Of the Click that Typer uses: its own copy, or the installed one."""
+"""The Click that Typer uses: its own copy, or the installed one."""
 
 
 def main() -> None:
-    """Run the command line; a user's mistake is one line, never a stack trace."""
-    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # Commands show bars of their own.
+    """Run the command line; a user's mistake prints one line, never a stack trace."""
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # Commands show their own progress bars.
     try:
         sys.exit(app(prog_name="turnloom", standalone_mode=False))
     except TurnloomError as error:
@@ -97,15 +97,15 @@ def main() -> None:
 
 
 def _explain_usage(error: Any) -> None:
-    """An option or a command that there is not, or that is missing: on one line, as every other mistake."""
-    if type(error).__name__ == "NoArgsIsHelpError":  # A group of commands without any: its help says which there are.
+    """Explain an unknown or missing option or command on one line, like every other mistake."""
+    if type(error).__name__ == "NoArgsIsHelpError":  # A group without a command prints its help, which lists them.
         note(error.ctx.get_help())
         return
     command = error.ctx.command_path if error.ctx else "turnloom"
     fail(TurnloomError(" ".join(error.format_message().split()).rstrip("."), f"see {command} --help"))
 
 
-# What the machine refuses: no space, no permission, a limit. Users can fix it, whichever library stumbled over it.
+# Refused by the machine: no space, no permission, a limit. Users can fix it, whichever library raised it.
 _SPACE = "free some space, or choose another place for the output"
 _FIXES = {
     errno.EACCES: "ask for the right to read and write there, or choose another place",
@@ -117,12 +117,12 @@ _FIXES = {
 }
 _WORDS = {os.strerror(number): number for number in _FIXES}
 _LOST = "ParquetError channel closed"
-"""All that Daft says when the thread that writes a file gave up."""
+"""Daft's only message when the thread that writes a file fails."""
 _NUMBER = re.compile(r"os error (\d+)")
 
 
 def _number(error: BaseException) -> int | None:
-    """Which of them it was; engines in other languages put the number or its words into the text of their errors."""
+    """Find the error number; engines in other languages put it, or its text, into their messages."""
     if isinstance(error, OSError) and error.errno in _FIXES:
         return error.errno
     text = str(error)
@@ -132,7 +132,7 @@ def _number(error: BaseException) -> int | None:
 
 
 def _machine_problem(error: BaseException) -> TurnloomError | None:
-    """The error as something to fix; None if it is of another kind, and so perhaps a fault of ours."""
+    """Turn a machine error into something to fix; None if it is another error, perhaps a bug of ours."""
     cause: BaseException | None = error
     while cause is not None:
         number = _number(cause)

@@ -1,4 +1,4 @@
-"""`turnloom prepare`: a corpus that can be trained on."""
+"""`turnloom prepare`: a corpus that is ready for training."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _source(logs: list[str], out: Path, split: str, mapping: str | None) -> Path:
-    """The folder of the table to prepare: the one named, or one made from logs beside the output."""
+    """Return the folder of the table to prepare: the named one, or one converted from logs beside the output."""
     import hashlib
 
     from turnloom.corpus import read_manifest
@@ -23,11 +23,11 @@ def _source(logs: list[str], out: Path, split: str, mapping: str | None) -> Path
     from turnloom.files import refuse_other_files
 
     if (table := table_among(logs)) is not None:
-        read_manifest(table)  # Says so if the table is not whole.
+        read_manifest(table)  # Fails early if the table is incomplete.
         return table
     files = find_inputs(logs, split, mapping)
     states = [(file, Path(file.path).stat().st_mtime_ns if Path(file.path).exists() else 0) for file in files]
-    refuse_other_files(out, "a table", beside=[WORK])  # Before minutes of reading.
+    refuse_other_files(out, "a table", beside=[WORK])  # Checked before minutes of reading.
     work = Workspace(out / WORK / "convert", hashlib.sha256(repr(states).encode()).hexdigest())
     return work.step("table", lambda folder: convert_with_progress(files, folder))
 
@@ -97,7 +97,7 @@ def prepare(
             overwrite=overwrite,
             on_step=lambda step: status.update(f"{step} …"),
         )
-    remove_workspace(out / WORK / "convert")  # What logs were converted to on the way is not scrubbed.
+    remove_workspace(out / WORK / "convert")  # The table converted from logs is not scrubbed.
     if not done:
         console.print("Nothing to do: this table was prepared from the same input with the same options.")
     _summary(manifest, out)

@@ -1,4 +1,4 @@
-"""`turnloom replies`: an index of past replies, searched and measured."""
+"""`turnloom replies`: build, change and inspect an index of past replies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`turnloom replies search` and `evaluate`: what asks an index, and the options that its commands share."""
+"""`turnloom replies search` and `evaluate`: query an index, and the options that both share."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BF16 = typer.Option(
 def open_index(
     index: Path, model: Path, bf16: bool, reranker: Path | None = None, vectors: Path | None = None
 ) -> ReplyIndex:
-    """An index with its models."""
+    """Open an index with its models."""
     from turnloom.replies import ReplyIndex
     from turnloom.runtime import load_encoder
     from turnloom.runtime.scorer import load_scorer
@@ -88,7 +88,7 @@ def search(
 
 
 def _contexts(lines: Any) -> Iterator[tuple[dict[str, Any], list[str]]]:
-    """Records and their contexts; one turn may stand as a plain text."""
+    """Read records and their contexts; a context of one turn may be a plain text."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue

@@ -56,7 +56,7 @@ def _announce(config: ServiceConfig) -> None:
 
 
 def _print_key(name: str) -> None:
-    """The key once, for its user; its hash for the configuration."""
+    """Print the key once, for its user, and its hash for the configuration."""
     from turnloom.service.config import KeyEntry
     from turnloom.service.keys import hashed, new_key
 

@@ -1,4 +1,4 @@
-"""`turnloom templates`: utterances with their slots emptied, what fills them, and what comes of it."""
+"""`turnloom templates`: extract templates and slot values from utterances, and preview new utterances."""
 
 from __future__ import annotations
 

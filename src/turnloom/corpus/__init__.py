@@ -1,4 +1,4 @@
-"""From any chat log to one clean dialogue table."""
+"""Read chat logs of any format into one clean dialogue table."""
 
 from __future__ import annotations
 

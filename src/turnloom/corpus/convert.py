@@ -1,4 +1,4 @@
-"""From chat logs in any shape to one dialogue table."""
+"""Convert chat logs of any format into one dialogue table."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NUMBER = re.compile(r"\d[\d,.]*")
 
 @dataclass(frozen=True)
 class Conversion:
-    """What a conversion did."""
+    """The result of a conversion."""
 
     manifest: Manifest
     files: list[FileCounts]
@@ -39,7 +39,7 @@ class Conversion:
 
 @dataclass(frozen=True)
 class Reason:
-    """A reason for which records were rejected, with the first of them."""
+    """Why records were rejected, with the first example."""
 
     count: int
     reason: str
@@ -53,7 +53,7 @@ class Reason:
 
 
 class NothingReadError(TurnloomError):
-    """A conversion that read no dialogue at all; `reasons` are those of `common_reasons`."""
+    """A conversion that read no dialogue at all; `reasons` come from `common_reasons`."""
 
     def __init__(self, problem: str, fix: str, reasons: Sequence[Reason] = ()) -> None:
         super().__init__(problem, fix)
@@ -61,7 +61,7 @@ class NothingReadError(TurnloomError):
 
 
 def common_reasons(rejected: Path | None, most: int = 3) -> list[Reason]:
-    """The most frequent reasons in a ``rejected.jsonl``; those that differ only in a number count as one."""
+    """Return the most frequent reasons in a ``rejected.jsonl``; reasons that differ only in a number count as one."""
     counts: Counter[str] = Counter()
     first: dict[str, dict[str, str]] = {}
     if rejected is not None and rejected.exists():
@@ -76,7 +76,7 @@ def common_reasons(rejected: Path | None, most: int = 3) -> list[Reason]:
 
 
 def _check_anything_read(files: list[FileCounts], rejected: Path) -> None:
-    """Raise NothingReadError if every record was rejected, or there is none, or none with text."""
+    """Raise NothingReadError if there is no record, no text, or every record was rejected."""
     if any(file.dialogues or file.out_of_split for file in files):
         return
     records, refused = (sum(getattr(file, name) for file in files) for name in ("records", "rejected"))
@@ -95,7 +95,7 @@ def _check_anything_read(files: list[FileCounts], rejected: Path) -> None:
 
 
 def _joined_pieces(pieces: Any) -> Any:
-    """Dialogues whose rows were scattered over a table, put together."""
+    """Join dialogues whose rows were scattered over a table."""
     col = daft().col
     if pieces.select("source", "dialogue_id").distinct().count_rows() == pieces.count_rows():
         return pieces
@@ -107,7 +107,7 @@ def _joined_pieces(pieces: Any) -> Any:
 
 
 def _fill_order(order: IntArray, lines: IntArray, dialogue: IntArray) -> IntArray:
-    """Give a turn without an order that of the line before it in the same dialogue; the first ones stay first."""
+    """Give a turn without an order that of the line before it in the same dialogue; leading ones stay first."""
     if not (order == NO_ORDER).any():
         return order
     by = np.lexsort((lines, dialogue))
@@ -120,7 +120,7 @@ def _fill_order(order: IntArray, lines: IntArray, dialogue: IntArray) -> IntArra
 
 
 def _sort_turns(table: Any) -> Any:
-    """Each dialogue's turns in the order of their numbers, times or lines."""
+    """Sort each dialogue's turns by their numbers, times or lines."""
 
     def in_order(turns: pa.Array, order: pa.Array, lines: pa.Array) -> list[pa.Array]:
         offsets, flat = split_turns(turns)
@@ -144,16 +144,16 @@ def convert(
 ) -> Conversion:
     """Read log files into one dialogue table.
 
-    A record that is no dialogue is left out and noted in ``rejected.jsonl`` with its file, line, reason and the
-    offending piece.
+    Records that are not dialogues are skipped and listed in ``rejected.jsonl`` with their file, line, reason and the
+    offending text.
 
     Args:
-        logs: What `find_logs` found, or the files of catalog sets.
+        logs: The result of `find_logs`, or the files of catalog sets.
         out: The table's folder.
-        command: What to name in the manifest as the table's origin.
+        command: The command line or call to record in the manifest.
         strict: Fail if any record is rejected.
-        overwrite: Replace a table that is there.
-        on_start: Called with the folder of running counts before reading starts, for a progress bar.
+        overwrite: Replace an existing table.
+        on_start: Called before reading starts with the folder of running counts, for a progress bar.
     """
     writer = TableWriter(out, overwrite=overwrite)
     side_folder = writer.partial / "side"
@@ -166,7 +166,7 @@ def convert(
         table = _sort_turns(_joined_pieces(daft().read_parquet(f"{writer.partial}/pieces/*.parquet")))
     writer.write(table)
     files = read_counts(side_folder)
-    staged = writer.new / REJECTED  # It stands in the table's folder once the table is whole.
+    staged = writer.new / REJECTED  # It moves into the table's folder when the table is complete.
     for rejections in sorted(side_folder.glob("*.rejected.jsonl")):
         with staged.open("ab") as gathered, rejections.open("rb") as content:
             shutil.copyfileobj(content, gathered)

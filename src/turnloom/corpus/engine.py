@@ -1,4 +1,4 @@
-"""Daft, the one data engine: in this process by default, on Ray for a cluster, with the same plans."""
+"""Daft, the data engine: in this process by default, or on a Ray cluster with the same plans."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from turnloom.errors import TurnloomError
 PARQUET_FILE_BYTES = 128 * 2**20
 """Small enough to spread over workers, large enough that a billion dialogues stay a few thousand files."""
 ROW_GROUP_BYTES = 32 * 2**20
-"""What a reader of the file has to hold at a time."""
+"""The amount that a reader holds in memory at a time."""
 _NOWHERE = logging.NullHandler()
 
 
 def daft() -> ModuleType:
-    """The daft module, imported when first needed, without usage reports and progress lines.
+    """Import daft on first use, with usage reports and progress lines turned off.
 
-    People's conversations pass through here, so Daft's analytics are switched off before it is imported.
+    Private conversations pass through here, so Daft's analytics are disabled before the import.
     """
     os.environ.setdefault("DAFT_ANALYTICS_ENABLED", "0")
     os.environ.setdefault("DAFT_PROGRESS_BAR", "0")
     import daft
 
-    # What goes wrong comes back as an exception; without this, Python prints the engine's log beside it.
+    # Errors come back as exceptions; otherwise Python prints the engine's log as well.
     logging.getLogger("daft_local_execution").addHandler(_NOWHERE)
     return daft
 
@@ -37,7 +37,7 @@ def daft() -> ModuleType:
 def use_runner(name: str) -> None:
     """Choose where plans run: ``native`` in this process, ``ray`` on a Ray cluster (or a local one on loopback).
 
-    Called once, before anything runs; Daft keeps the choice for the process.
+    Call it once, before anything runs; Daft keeps the choice for the process.
     """
     if name == "native":
         return  # Daft's default.
@@ -50,7 +50,7 @@ def use_runner(name: str) -> None:
     except ImportError as error:
         raise TurnloomError("--runner ray needs Ray", "pip install 'turnloom[cluster]'") from error
     if not ray.is_initialized() and not os.environ.get("RAY_ADDRESS"):
-        # A local cluster listens on loopback only: Ray's default would open its ports to the network.
+        # A local cluster listens on loopback only; Ray's default would open its ports to the network.
         ray.init(
             _node_ip_address="127.0.0.1", include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR
         )
@@ -60,10 +60,10 @@ def use_runner(name: str) -> None:
 def batch_function(
     returns: Any, *, unnest: bool = False, batch_size: int | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make a function of Arrow arrays one that Daft applies to the columns of each batch.
+    """Wrap a function of Arrow arrays as a Daft function over the columns of each batch.
 
-    It runs in the engine's own process: our functions are vectorised and release the interpreter's lock. `batch_size`
-    limits the rows at a time, for a function that returns much more than it gets.
+    It runs in the engine's own process, because our functions are vectorised and release the GIL. `batch_size` limits
+    the rows per call, for functions that return much more than they get.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -81,7 +81,7 @@ def batch_function(
 def with_columns(
     table: Any, fields: Mapping[str, pa.DataType], compute: Callable[..., Sequence[pa.Array]], *inputs: str
 ) -> Any:
-    """The table with columns that `compute` makes of the input columns' Arrow arrays, batch by batch."""
+    """Add columns that `compute` makes from the input columns' Arrow arrays, batch by batch."""
     engine = daft()
     types = {name: engine.DataType.from_arrow_type(arrow_type) for name, arrow_type in fields.items()}
 
@@ -95,15 +95,15 @@ def with_columns(
 
 @contextmanager
 def frugally() -> Iterator[None]:
-    """Within this context Daft streams in little memory and writes Parquet files of the table's size.
+    """Make Daft stream in little memory and write Parquet files of the table's size, within this context.
 
-    By default Daft reads eight files at once on any machine and holds finished batches back until their turn comes;
-    memory then grows with the corpus (measured: 5 GiB against 1 GiB at 37 million turns on two cores).
+    By default, Daft reads eight files at once on any machine and holds back finished batches until their turn. Memory
+    then grows with the corpus (5 GiB instead of 1 GiB at 37 million turns on two cores).
     """
     with daft().execution_config_ctx(
         parquet_target_filesize=PARQUET_FILE_BYTES,
         parquet_target_row_group_size=ROW_GROUP_BYTES,
-        scantask_max_parallel=0,  # As many as there are cores.
+        scantask_max_parallel=0,  # One per core.
         maintain_order=False,
     ):
         yield

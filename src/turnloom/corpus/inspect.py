@@ -1,4 +1,4 @@
-"""What is in a dialogue table: sizes, speakers, repeats, what will matter for training; and the page that shows it."""
+"""Statistics of a dialogue table (sizes, speakers, repeats, warnings before training), and a page that shows them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CURVE_POINTS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 
 
 class CorpusStatistics(BaseModel):
-    """The numbers behind `turnloom inspect`; a histogram's last entry counts its value and above."""
+    """The numbers behind `turnloom inspect`. A histogram's last entry counts its value and above."""
 
     dialogues: int
     turns: int
@@ -46,12 +46,12 @@ class CorpusStatistics(BaseModel):
 
     @property
     def top_1_percent_share(self) -> float:
-        """The part of all turns that the most frequent 1 % of distinct utterances take."""
+        """The share of all turns that the most frequent 1 % of distinct utterances take."""
         return self.top_shares.get(0.01, 0.0)
 
 
 def _dialogue_measures(table: Any) -> Any:
-    """Small numbers for each dialogue, in one pass over the Arrow offsets."""
+    """Compute small numbers per dialogue in one pass over the Arrow offsets."""
     counts = dict.fromkeys(("turns", "pairs", "same_speaker", "long_pairs"), pa.int64())
     fields = {**counts, "hash": pa.uint64(), "words": pa.list_(pa.int32())}
 
@@ -76,13 +76,13 @@ def _dialogue_measures(table: Any) -> Any:
 
 
 def count_pairs(table: Any) -> int:
-    """The number of consecutive pairs with more than 3 words on both sides, which DSE trains on."""
+    """Count consecutive pairs with more than 3 words on both sides, which DSE trains on."""
     found = _dialogue_measures(table).agg(daft().col("long_pairs").sum()).to_pydict()["long_pairs"][0]
     return int(found or 0)
 
 
 def _counted(table: Any, column: Any) -> Any:
-    """How often each `value` of a column occurs (`count`)."""
+    """Count how often each `value` of a column occurs."""
     value = daft().col("value")
     return table.select(column.alias("value")).groupby("value").agg(value.count(mode="all").alias("count"))
 
@@ -95,7 +95,7 @@ def _histogram(values: Any, column: str, highest: int) -> list[int]:
 
 
 def _repeats(turns: Any) -> tuple[int, list[tuple[str, int]], dict[float, float]]:
-    """Distinct utterances, the most frequent ones, and the part of the corpus that the top ones take."""
+    """Return distinct utterances, the most frequent ones, and the share of the corpus that these take."""
     text = daft().col("turns").get("text")
     counted = _counted(turns, text.strip().lower()).collect()
     top = counted.sort(["count", "value"], desc=[True, False]).limit(TOP_UTTERANCES).to_pylist()
@@ -112,7 +112,7 @@ def measure(table: Any, hold_out: HoldOut | None = None) -> CorpusStatistics:
 
     Args:
         table: A Daft DataFrame with the schema of the dialogue table.
-        hold_out: Evaluation sets to look for in it.
+        hold_out: Evaluation sets to look for in the table.
     """
     col = daft().col
     measured = _dialogue_measures(table).collect()
@@ -149,7 +149,7 @@ def _percent(part: float, whole: float) -> int:
 
 
 def warnings_of(found: CorpusStatistics) -> list[str]:
-    """What is worth knowing before training on this, in plain words."""
+    """Explain in plain words what to know before training on this table."""
     warnings = []
     short = _percent(sum(found.words_per_turn[:4]), found.turns)
     if short >= 10:
@@ -191,7 +191,7 @@ MAX_ROWS = 10
 
 
 def headline(found: CorpusStatistics) -> dict[str, str]:
-    """The figures to see first, in the terminal and on the page."""
+    """Return the key figures for the terminal and the page."""
     duplicates = found.duplicate_dialogues / found.dialogues if found.dialogues else 0
     return {
         "dialogues": f"{found.dialogues:,}",
@@ -215,7 +215,7 @@ def _top(counts: dict[str, int], whole: int) -> list[tuple[str, int, str]]:
 
 
 def inspect_page(found: CorpusStatistics, name: str) -> str:
-    """The statistics as one self-contained HTML page."""
+    """Render the statistics as one self-contained HTML page."""
     sources = [(source, row["dialogues"], row["turns"]) for source, row in found.sources.items()]
     sections = {
         "Sources": rows_table(["source", "dialogues", "turns"], sources),

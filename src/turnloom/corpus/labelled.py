@@ -1,4 +1,4 @@
-"""Messages and their labels from a file or a stream: JSON lines, a JSON list, CSV, TSV, or one message per line."""
+"""Read labelled messages from a file or a stream: JSON Lines, a JSON list, CSV, TSV, or one message per line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def is_out_of_scope(label: str) -> bool:
 
 @dataclass(frozen=True)
 class LabelledMessage:
-    """One message as it was read: the earlier turns and it, its intents, and the whole row."""
+    """One message: earlier turns plus the message, its intents, and the whole row."""
 
     turns: tuple[str, ...]
     labels: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class LabelledMessage:
 
 
 class Row(NamedTuple):
-    """A row as it was read, and from where; values of a delimited file are all text."""
+    """A row and its location; values of a delimited file are all text."""
 
     where: str
     values: dict[str, Any]
@@ -43,27 +43,28 @@ class Row(NamedTuple):
 
 
 def read_messages(source: str | Path | TextIO, *, format: str | None = None) -> Iterator[LabelledMessage]:
-    """Messages one after another, as they come.
+    """Read messages one by one.
 
-    JSON objects and columns are `text`, and perhaps `label` (one, or a list; in CSV separated by `|`) and `context`
-    (the earlier turns as a list). What has no header and is no JSON is one message a line.
+    Fields are `text` and, optionally, `label` (one or a list; in CSV separated by `|`) and `context` (the earlier turns
+    as a list). A file without a header that is not JSON has one message per line.
 
     Args:
         source: A file, or an open stream.
-        format: `jsonl`, `json`, `csv`, `tsv` or `txt`; by the name's ending or the first line if not given.
+        format: `jsonl`, `json`, `csv`, `tsv` or `txt`; by default detected from the file name or the first line.
 
     Raises:
-        TurnloomError: If a row cannot be read; it names the line.
+        TurnloomError: If a row cannot be read; the message names the line.
     """
     for row in read_rows(source, format, required=("text",)):
         yield _message(_with_lists(row.values, row.where) if row.delimited else row.values, row.where)
 
 
 def read_rows(source: str | Path | TextIO, format: str | None = None, *, required: Sequence[str] = ()) -> Iterator[Row]:
-    """Rows one after another, whatever they hold, from a stream or a file, perhaps packed with gzip or zstd.
+    """Read rows with any fields one by one, from a stream or a file, optionally compressed with gzip or zstd.
 
     Raises:
-        TurnloomError: If a row cannot be read, or a CSV or TSV header lacks a required column; it names the line.
+        TurnloomError: If a row cannot be read, or a CSV or TSV header lacks a required column; the message names the
+            line.
     """
     if format is not None and format not in FORMATS:
         raise TurnloomError(f"there is no format {format!r}", f"choose one of {', '.join(FORMATS)}")
@@ -148,7 +149,7 @@ def _object(row: Any, where: str) -> dict[str, Any]:
 
 
 def _with_lists(values: dict[str, Any], where: str) -> dict[str, Any]:
-    """CSV holds lists as text: labels separated by `|`, earlier turns as JSON, or one turn."""
+    """Parse CSV lists: labels separated by `|`, earlier turns as JSON or as a single turn."""
     if "|" in values.get("label", ""):
         values["label"] = [label.strip() for label in values["label"].split("|") if label.strip()]
     context = values.get("context", "").strip()

@@ -1,4 +1,4 @@
-"""From a dialogue table to one that can be trained on: clean, without copies, private, free of benchmark material."""
+"""Prepare a dialogue table for training: clean, without copies, personal data or benchmark text."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from turnloom.corpus.turn_arrays import map_turns, with_row_keys
 
 
 class PrepareOptions(BaseModel):
-    """What `prepare` does.
+    """Options of `prepare`.
 
     Attributes:
-        min_turns: Dialogues with fewer turns are dropped.
-        merge_speakers: Whether consecutive turns of one speaker become one.
-        exact_duplicates: Whether dialogues with the texts of another one are dropped. If not, and one of them goes as
-            a near duplicate of another text, its copies go too.
-        near_duplicates: When dialogues that are nearly equal to another one are dropped; None for never.
-        scrub: Whether personal data becomes placeholders.
-        names_model: A spaCy model, by name or path, to find names and addresses with; None for neither.
-        hold_out: Names of public sets whose evaluation splits are cut out.
+        min_turns: Drop dialogues with fewer turns.
+        merge_speakers: Whether to merge consecutive turns of one speaker.
+        exact_duplicates: Whether to drop exact copies of a dialogue. If not, the copies of a dropped near duplicate are
+            still dropped with it.
+        near_duplicates: When to drop dialogues that nearly equal another one; None for never.
+        scrub: Whether to replace personal data by placeholders.
+        names_model: A spaCy model, by name or path, that finds names and addresses; None to keep them.
+        hold_out: Names of public sets whose evaluation splits to remove.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -56,19 +56,19 @@ class PrepareOptions(BaseModel):
 
 
 def _sizes(table: Any) -> tuple[int, int]:
-    """The number of dialogues and of their turns."""
+    """Count dialogues and their turns."""
     count = daft().col("turn_count")
     sizes = table.agg(count.count().alias("dialogues"), count.sum().alias("turns")).to_pylist()[0]
     return sizes["dialogues"], sizes["turns"] or 0
 
 
 class _Job:
-    """One run over one input: its plan, its steps and what they counted."""
+    """One run over one input: its plan, its steps and its counts."""
 
     def __init__(self, source: Path, options: PrepareOptions, work: Workspace) -> None:
         self.options = options
         self.work = work
-        # Turns as they were said: hold-out compares these with a benchmark's, which has no merged turns.
+        # Turns before merging: benchmarks have no merged turns, so hold-out compares these.
         self.cleaned = with_row_keys(clean(read_table(source)))
         if options.merge_speakers:
             self.cleaned = count_merged_turns(self.cleaned)
@@ -81,16 +81,16 @@ class _Job:
         self.counts.append({"step": step, "dialogues": dialogues, "turns": turns})
 
     def _count_less(self, step: str, dialogues: int, turns: int) -> None:
-        """Count what is left after so many were dropped."""
+        """Record what is left after dropping this many."""
         self._count(step, self.counts[-1]["dialogues"] - dialogues, self.counts[-1]["turns"] - turns)
 
     def _step(self, name: str, build: Callable[[], Any]) -> Any:
-        """The table that a step builds, or built before it was interrupted."""
+        """Build a step's table, or reuse it from an interrupted run."""
         folder = self.work.step(name, lambda path: build().write_parquet(str(path)))
         return daft().read_parquet(f"{folder}/*.parquet")
 
     def keys(self) -> Any:
-        """The keys of all dialogues that are long enough."""
+        """Return the keys of all dialogues that are long enough."""
         near, min_turns = self.options.near_duplicates, self.options.min_turns
         wanted = ["row_key", "text_key", "turn_count"]
         wanted += ["words", *[f"band_{band}" for band in range(near.bands)]] if near else []
@@ -106,7 +106,7 @@ class _Job:
         return keys.where(~short)
 
     def copies(self, keys: Any) -> tuple[Any | None, Any | None]:
-        """The row keys of dialogues to drop, and those of rows that occur more than once."""
+        """Return the row keys of dialogues to drop, and those of rows that occur more than once."""
         exact, near = self.options.exact_duplicates, self.options.near_duplicates
         if not exact and not near:
             return None, None
@@ -120,7 +120,7 @@ class _Job:
         return copies.select("row_key").concat(similar) if exact else similar, twins
 
     def _count_exact(self, members: Any, copies: Any) -> Any | None:
-        """Count what is left without exact copies; the result is the row keys that occur more than once, if any do."""
+        """Record what is left without exact copies; return the row keys that occur more than once, if any."""
         twins = twins_in(members)
         surplus = members.join(twins, on="row_key", how="semi")
         dropped, all_twins, kept_twins = (_sizes(rows) for rows in (copies, surplus, surplus.distinct("row_key")))
@@ -129,7 +129,7 @@ class _Job:
         return twins if all_twins != kept_twins else None
 
     def _near(self, keys: Any, copies: Any, near: NearOptions) -> Any:
-        """The dialogues that are nearly equal to one of another text, and their exact copies if those are kept."""
+        """Return the dialogues that nearly equal one of another text, and their exact copies if those are kept."""
         left = without_keys(keys, copies.select("row_key"))
         wanted = ("row_key", "text_key", "turn_count")
 
@@ -145,14 +145,14 @@ class _Job:
         return similar
 
     def table(self, copies: Any | None, twins: Any | None) -> Any:
-        """The dialogues that stay, cut, merged and scrubbed."""
+        """Return the remaining dialogues: cut, merged and scrubbed."""
         kept = self._merged(self._cut_as_said(self._kept(copies, twins)))
         if self.hold_out:
             kept = cut_dialogues(kept, self.hold_out, self.options.min_turns)
         return scrubbed(kept, self.options.names_model) if self.options.scrub else kept
 
     def contamination(self, copies: Any | None, twins: Any | None) -> dict[str, int]:
-        """For each set that is held out, in how many turns and pairs it was found."""
+        """Return how many turns and pairs of each held-out set were found."""
         if not self.hold_out:
             return {}
         kept = self._kept(copies, twins)
@@ -167,9 +167,9 @@ class _Job:
         return (without(long, copies, twins) if copies is not None else long).select(*ARROW_SCHEMA.names)
 
     def _cut_as_said(self, kept: Any) -> Any:
-        """Cut what will be merged: merging hides a held-out turn in a longer one, and can also make one of two others.
+        """Cut before merging too: merging can hide a held-out turn in a longer one, or create one from two others.
 
-        So what is merged is cut before and after; how many turns a piece has counts only afterwards.
+        So dialogues are cut before and after merging, and the number of turns is checked only afterwards.
         """
         if not self.hold_out or not self.options.merge_speakers:
             return kept
@@ -189,17 +189,17 @@ def prepare(
     overwrite: bool = False,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> tuple[Manifest, bool]:
-    """Prepare a dialogue table for training; its manifest, and whether anything had to be done.
+    """Prepare a dialogue table for training; return its manifest, and whether anything had to be done.
 
-    Killed at any moment, the next run goes on with the first step that is not finished; run again with the same input
-    and options, it does nothing.
+    After an interruption, the next run continues with the first unfinished step. Repeated with the same input and
+    options, it does nothing.
 
     Args:
         source: A table's folder.
         out: The prepared table's folder.
-        options: What to do.
-        command: What to name in the manifest as the table's origin.
-        overwrite: Replace another table that is there.
+        options: Which steps to run.
+        command: The command line or call to record in the manifest.
+        overwrite: Replace a different existing table.
         on_step: Called with each step's name before it starts.
     """
     options = options or PrepareOptions()

@@ -1,7 +1,7 @@
-"""The dialogue table: one row per dialogue, turns nested, the same everywhere in Turnloom.
+"""The dialogue table: one row per dialogue with nested turns, the same everywhere in Turnloom.
 
-A row per dialogue instead of a row per turn is a measured choice: pairs, windows and templates become maps over
-rows, and nothing but de-duplication and counting has to shuffle.
+One row per dialogue instead of one per turn is a measured choice: pairs, windows and templates become maps over rows,
+and only de-duplication and counting need a shuffle.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 import pyarrow as pa
 
 SCHEMA_VERSION = 1
-"""Raised whenever a column is added, renamed or changes its meaning."""
+"""Increased whenever a column is added, renamed or changes its meaning."""
 
 MAX_TEXT_CHARS = 100_000
-"""No person says this much in one turn: longer texts are pasted logs or a broken quote."""
+"""Nobody says this much in one turn: longer texts are pasted logs or a broken quote."""
 
 _SLOT = pa.struct(
     [("name", pa.string()), ("value", pa.string()), ("start", pa.int32()), ("end", pa.int32())],
@@ -47,7 +47,7 @@ ARROW_SCHEMA = pa.schema(
 
 
 class BadDialogueError(ValueError):
-    """A record that cannot become a dialogue: why, in words a person with the log open can act on, and the piece."""
+    """A record that cannot become a dialogue: a reason that a person with the log open can act on, and the text."""
 
     def __init__(self, reason: str, piece: object = "") -> None:
         super().__init__(reason)
@@ -57,7 +57,7 @@ class BadDialogueError(ValueError):
 
 @dataclass(slots=True, frozen=True)
 class Slot:
-    """A value mentioned in a turn: ``text[start:end]`` when the source gives the span, else both are None."""
+    """A value mentioned in a turn: ``text[start:end]`` if the source gives the span, else both are None."""
 
     name: str
     value: str
@@ -67,7 +67,7 @@ class Slot:
 
 @dataclass(slots=True)
 class Turn:
-    """One thing that one speaker said."""
+    """One message by one speaker."""
 
     speaker: str
     text: str
@@ -79,7 +79,7 @@ class Turn:
 
 @dataclass(slots=True)
 class Dialogue:
-    """A conversation, as every later stage sees it.
+    """One conversation, from its first turn to its last.
 
     Example:
         >>> Dialogue("1", "demo", [Turn("user", "hi"), Turn("agent", "hello, how can I help?")]).turns[1].speaker
@@ -95,7 +95,7 @@ class Dialogue:
 
 
 def check_string(value: object, what: str, *, limit: int = 1_000) -> None:
-    """Raise BadDialogueError if a value cannot stand in the table as text."""
+    """Raise BadDialogueError if a value cannot be stored as text."""
     if not isinstance(value, str):
         raise BadDialogueError(f"{what} is {type(value).__name__}, not text", value)
     if len(value) > limit:
@@ -121,7 +121,7 @@ def _check_strings(values: object, what: str) -> None:
 
 
 def check_turn(turn: Turn) -> None:
-    """Raise BadDialogueError if something is wrong with a turn that has text."""
+    """Raise BadDialogueError if a turn with text is invalid."""
     check_string(turn.text, "a turn's text", limit=MAX_TEXT_CHARS)
     if not turn.text.strip():
         raise BadDialogueError("a turn's text is empty")
@@ -140,7 +140,7 @@ def check_turn(turn: Turn) -> None:
 
 
 def check_dialogue(dialogue: Dialogue) -> Dialogue:
-    """Return the dialogue unchanged, or raise BadDialogueError saying what is wrong with it.
+    """Return the dialogue unchanged, or raise BadDialogueError with what is wrong.
 
     Example:
         >>> check_dialogue(Dialogue("7", "demo", []))
@@ -164,14 +164,14 @@ def check_dialogue(dialogue: Dialogue) -> Dialogue:
 
 
 def _list_array(lists: Sequence[Sequence[Any] | None], values: pa.Array) -> pa.Array:
-    """A column of optional lists whose values are one array already."""
+    """Build a column of optional lists from one array of values."""
     offsets = [0, *itertools.accumulate(len(entries or ()) for entries in lists)]
     missing = pa.array([entries is None for entries in lists], pa.bool_())
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, mask=missing)
 
 
 def _turn_array(turns: list[Turn]) -> pa.Array:
-    """Columns first: building Arrow structs from Python dictionaries takes four times as long."""
+    """Build turns column by column: building Arrow structs from Python dictionaries takes four times as long."""
     slots = [slot for turn in turns for slot in turn.slots or ()]
     slot_values = pa.StructArray.from_arrays(
         [pa.array(list(map(attrgetter(field.name), slots)), field.type) for field in _SLOT],
@@ -187,7 +187,7 @@ def _turn_array(turns: list[Turn]) -> pa.Array:
 
 
 def dialogues_to_arrow(dialogues: Sequence[Dialogue]) -> pa.Table:
-    """The dialogues as one Arrow table with the schema of the dialogue table."""
+    """Convert dialogues to one Arrow table with the schema of the dialogue table."""
     turns = _turn_array([turn for dialogue in dialogues for turn in dialogue.turns])
     columns = [
         _list_array([dialogue.turns for dialogue in dialogues], turns)
@@ -199,7 +199,7 @@ def dialogues_to_arrow(dialogues: Sequence[Dialogue]) -> pa.Table:
 
 
 def dialogues_from_arrow(table: pa.Table) -> Iterator[Dialogue]:
-    """Yield the rows of a dialogue table as objects; for small tables, tests and debugging."""
+    """Yield the rows of a dialogue table as objects, for small tables, tests and debugging."""
     for row in table.to_pylist():
         turns = [Turn(**turn) for turn in row.pop("turns")]
         for turn in turns:

@@ -1,6 +1,6 @@
-"""A table on disk: Parquet files and a `manifest.json`, which is written last and makes the table whole.
+"""A table on disk: Parquet files, and a `manifest.json` that is written last and marks the table as complete.
 
-Splits go by a hash of a dialogue's id: of sets without splits of their own, and of a table in two.
+A hash of the dialogue id defines splits: for sets without their own splits, and for splitting a table in two.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from turnloom.files import WholeFolder
 
 MANIFEST = "manifest.json"
 WORK = ".work"
-"""The folder beside a table's files in which a command keeps what it has done so far."""
+"""The folder beside a table's files for a command's intermediate results."""
 
 
 def engine_versions() -> dict[str, str]:
@@ -38,13 +38,13 @@ def engine_versions() -> dict[str, str]:
 
 
 class Manifest(BaseModel):
-    """What a table is and where it comes from.
+    """What a table contains and where it comes from.
 
     Attributes:
-        content_hash: Equal for tables with equal rows, in whatever order and files.
+        content_hash: Equal for tables with equal rows, whatever their order and files.
         command: The command line or call that made it.
-        counts: What the command counted on the way, by name.
-        versions: Of Turnloom, Python and the data engine.
+        counts: The command's counts, by name.
+        versions: The versions of Turnloom, Python and the data engine.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -59,10 +59,10 @@ class Manifest(BaseModel):
 
 
 def read_manifest(folder: str | Path) -> Manifest:
-    """The manifest of a table.
+    """Read the manifest of a table.
 
     Raises:
-        TurnloomError: If the folder holds no whole table, or one of another schema version.
+        TurnloomError: If the folder holds no complete table, or one with another schema version.
     """
     path = Path(folder) / MANIFEST
     if not Path(folder).is_dir():
@@ -88,7 +88,7 @@ def read_manifest(folder: str | Path) -> Manifest:
 
 
 def read_table(folder: str | Path) -> Any:
-    """The dialogue table of a folder as a lazy Daft DataFrame.
+    """Read the dialogue table of a folder as a lazy Daft DataFrame.
 
     Example:
         ``read_table("runs/corpus").count_rows()``
@@ -98,12 +98,12 @@ def read_table(folder: str | Path) -> Any:
 
 
 def read_tables(folders: Sequence[str | Path]) -> Any:
-    """The dialogue tables of several folders as one lazy Daft DataFrame."""
+    """Read the dialogue tables of several folders as one lazy Daft DataFrame."""
     return reduce(lambda table, folder: table.concat(read_table(folder)), folders[1:], read_table(folders[0]))
 
 
 def count_by_source(table: Any) -> dict[str, dict[str, int]]:
-    """Dialogues and turns of each source."""
+    """Count dialogues and turns per source."""
     col = daft().col
     sizes = table.select(col("source"), col("turns").length().alias("turns"))
     totals = sizes.groupby("source").agg(col("turns").count().alias("dialogues"), col("turns").sum())
@@ -111,10 +111,9 @@ def count_by_source(table: Any) -> dict[str, dict[str, int]]:
 
 
 class TableWriter:
-    """Writes a table so that it is either whole or not there: a run that is killed leaves no manifest.
+    """Writes a table atomically: a killed run leaves no manifest.
 
-    `partial` is a scratch folder that is removed at the end; what is put into `new` stands beside the table when it is
-    finished.
+    `partial` is a scratch folder that is removed at the end. Files in `new` are moved beside the finished table.
     """
 
     def __init__(self, folder: str | Path, *, overwrite: bool = False) -> None:
@@ -125,20 +124,20 @@ class TableWriter:
         self.partial, self.new = self._whole.partial, self._whole.new
 
     def write(self, table: Any) -> None:
-        """Write a Daft DataFrame of dialogues into the partial folder."""
-        # The keys are stored beside the rows: the content hash is made of them without reading the rows again.
+        """Write a Daft DataFrame of dialogues to the partial folder."""
+        # The keys are stored beside the rows, so that the content hash needs no second read.
         others = [name for name in table.column_names if name not in ARROW_SCHEMA.names]
         keyed = with_row_keys(table, *others)
         with frugally():
             keyed.write_parquet(str(self.partial / "table"), compression="zstd")
 
     def staged(self) -> Any:
-        """What was written so far, as a Daft DataFrame."""
+        """Return the rows written so far as a Daft DataFrame."""
         files = sorted(str(path) for path in (self.partial / "table").glob("*.parquet"))
         return daft().read_parquet(files) if files else with_row_keys(daft().from_arrow(ARROW_SCHEMA.empty_table()))
 
     def publish(self, name: str) -> Path:
-        """Move a file from `new` into the folder now, whether or not the table will be finished."""
+        """Move a file from `new` into the folder now, whether or not the table gets finished."""
         return self._whole.publish(name)
 
     def finish(self, command: str, counts: dict[str, Any]) -> Manifest:
@@ -156,7 +155,7 @@ class TableWriter:
 
 
 class Workspace:
-    """A folder of intermediate results of one job; what a job with other inputs or options left there is removed."""
+    """A folder for one job's intermediate results; those of other inputs or options are removed."""
 
     def __init__(self, folder: Path, job: str) -> None:
         self.folder = folder
@@ -167,9 +166,9 @@ class Workspace:
             mark.write_text(job)
 
     def step(self, name: str, build: Callable[[Path], object]) -> Path:
-        """The result of a step: as it was left if it was finished, else built from scratch.
+        """Return the result of a step: reused if it is finished, else built from scratch.
 
-        A step counts as finished when its mark is written, which is the last thing that happens.
+        A step is finished when its mark exists, which is written last.
         """
         result, mark = self.folder / name, self.folder / f"{name}.done"
         if not mark.exists():
@@ -185,9 +184,9 @@ class Workspace:
 
 
 def remove_workspace(folder: Path) -> None:
-    """Remove a workspace, and the folder of workspaces if it was the last."""
+    """Remove a workspace, and the folder of workspaces if it is empty."""
     shutil.rmtree(folder, ignore_errors=True)
-    with suppress(OSError):  # Others are still there, or none was.
+    with suppress(OSError):  # Others are still there, or there were none.
         folder.parent.rmdir()
 
 
@@ -195,7 +194,7 @@ _SALT = "held out"
 
 
 def bucket(salt: str, dialogue_id: str) -> int:
-    """A number from 0 to 99 that depends on nothing but the set's name and the dialogue's id.
+    """Return a number from 0 to 99 that depends only on the set's name and the dialogue's id.
 
     A dialogue keeps its split when the set grows, is read in another order, or is split again elsewhere.
 
@@ -208,15 +207,15 @@ def bucket(salt: str, dialogue_id: str) -> int:
 
 
 def falls_into(part: tuple[str, int, int], dialogue_id: str) -> bool:
-    """Whether a dialogue belongs to a part of a set: its salt, its first bucket and the one after its last."""
+    """Whether a dialogue belongs to a split, given as (salt, first bucket, end bucket)."""
     salt, first, stop = part
     return first <= bucket(salt, dialogue_id) < stop
 
 
 def split_table(source: Path, train: Path, held_out: Path, percent: int) -> None:
-    """Write a table's dialogues into two tables, by a hash of their ids; a table that is there already stays.
+    """Split a table into two by a hash of the dialogue ids; an existing table stays.
 
-    About `percent` of a hundred dialogues are kept apart. A dialogue keeps its part when more dialogues come in.
+    About `percent` percent of the dialogues are held out. A dialogue stays on its side when the table grows.
     """
 
     def is_held(ids: pa.Array) -> list[pa.Array]:

@@ -1,4 +1,4 @@
-"""Utterances and their slots: from annotations word by word, or from a tagger such as spaCy's."""
+"""Utterances with slots: from annotations per word, or from a tagger such as spaCy's."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from turnloom.corpus.turn_arrays import Offsets, map_turns, with_field
 from turnloom.errors import TurnloomError
 
 Slots = Sequence[tuple[str, int, int]]
-"""The name, first character and the one after the last of each slot."""
+"""The name, start and end of each slot."""
 Tagger = Callable[[Sequence[str]], Iterable[Slots]]
-"""Anything that finds the slots of some texts."""
+"""Any function that finds the slots of some texts."""
 
 
 @dataclass(frozen=True)
 class Tagged:
-    """An utterance and its slots: name, first character and the one after the last, in order and without overlap."""
+    """An utterance and its slots (name, start, end), in order and without overlaps."""
 
     text: str
     slots: tuple[tuple[str, int, int], ...] = ()
 
     @classmethod
     def of(cls, text: str, slots: Iterable[tuple[str, int, int]]) -> Tagged:
-        """Of slots in any order: of two that overlap the first stays, of two that begin together the longer one."""
+        """Build it from slots in any order: of two that overlap, the first stays; at the same start, the longer one."""
         kept: list[tuple[str, int, int]] = []
         for name, start, end in sorted(slots, key=lambda slot: (slot[1], -slot[2], slot[0])):
             if start < end <= len(text) and (not kept or start >= kept[-1][2]):
@@ -43,15 +43,15 @@ class Tagged:
         return cls(text, tuple(kept))
 
     def values(self) -> Iterator[tuple[str, str]]:
-        """The name and value of each slot."""
+        """Return the name and value of each slot."""
         for name, start, end in self.slots:
             yield name, self.text[start:end]
 
 
 def read_bio(text: str, tags: Sequence[str]) -> Tagged:
-    """An utterance whose words have tags: `B-name` begins a slot, `I-name` goes on with it, `O` is none.
+    """Read an utterance with a tag per word: `B-name` begins a slot, `I-name` continues it, `O` is none.
 
-    A slot that goes on without having begun begins.
+    An `I-` tag without a `B-` tag before it begins a slot.
 
     Example:
         >>> read_bio("fly to new york today", ["O", "O", "B-city", "I-city", "B-day"]).slots
@@ -77,7 +77,7 @@ def _slots(tagged: Tagged) -> list[Slot]:
 
 
 def read_utterances(path: Path, source: str) -> Iterator[Dialogue]:
-    """Utterances as dialogues of one turn: JSON Lines with `text`, perhaps `slots` (a tag per word) and `label`."""
+    """Read utterances as dialogues of one turn: JSON Lines with `text`, optional `slots` (tag per word) and `label`."""
     with open_raw(str(path)) as raw, unpacked(str(path), raw) as lines:
         for number, line in enumerate(lines, 1):
             try:
@@ -95,7 +95,7 @@ def read_utterances(path: Path, source: str) -> Iterator[Dialogue]:
 
 
 def spacy_tagger(pipeline: str) -> Tagger:
-    """The named entities that a spaCy pipeline (a folder, or the name of an installed one) finds."""
+    """Tag named entities with a spaCy pipeline (a folder, or the name of an installed one)."""
     import warnings
 
     try:
@@ -104,7 +104,7 @@ def spacy_tagger(pipeline: str) -> Tagger:
         raise TurnloomError("a spaCy tagger needs spaCy", "pip install 'turnloom[privacy]'") from error
     try:
         with warnings.catch_warnings():
-            # A pipeline of another minor version says so each time; tags are found all the same.
+            # A pipeline of another minor version warns every time; it works all the same.
             warnings.filterwarnings("ignore", message=r".*\[W095\]")
             loaded = spacy.load(pipeline, exclude=["parser", "lemmatizer", "attribute_ruler", "tagger"])
     except OSError as error:
@@ -118,7 +118,7 @@ def spacy_tagger(pipeline: str) -> Tagger:
 
 
 def load_tagger(name: str) -> Tagger:
-    """A tagger by name: `spacy:PIPELINE`, or `MODULE:FUNCTION` for any function of a list of texts."""
+    """Load a tagger by name: `spacy:PIPELINE`, or `MODULE:FUNCTION` for any function of a list of texts."""
     kind, _, what = name.partition(":")
     if not what:
         raise TurnloomError(f"there is no tagger {name!r}", "write spacy:PIPELINE or MODULE:FUNCTION")
@@ -132,7 +132,7 @@ def load_tagger(name: str) -> Tagger:
 
 
 def with_slots(table: Any, tagger: Tagger) -> Any:
-    """A dialogue table (a Daft DataFrame) whose turns without slots have those that a tagger finds."""
+    """Add slots from a tagger to turns without slots, in a dialogue table (a Daft DataFrame)."""
 
     def tagged(offsets: Offsets, flat: pa.StructArray) -> tuple[Offsets, pa.StructArray]:
         rows, texts = flat.field("slots").to_pylist(), flat.field("text").to_pylist()
@@ -156,12 +156,12 @@ def slot_table(
     """Write a table of utterances and their slots.
 
     Args:
-        inputs: Folders of dialogue tables, JSON Lines of utterances with a tag for each word, or names of public sets.
+        inputs: Dialogue table folders, JSON Lines of utterances with a tag per word, or names of public sets.
         out: The new table's folder.
-        tagger: Finds slots in turns that have none; without it they stay as they are.
-        split: Of public sets.
-        command: What to name in the manifest as the table's origin.
-        overwrite: Replace a table that is there.
+        tagger: Finds slots in turns that have none; without it they stay unchanged.
+        split: The split of public sets.
+        command: The command line or call to record in the manifest.
+        overwrite: Replace an existing table.
     """
     table, *others = [_read(name, split) for name in inputs]
     for other in others:
@@ -174,7 +174,7 @@ def slot_table(
 
 
 def _read(name: str, split: str) -> Any:
-    """A table, or utterances as one; sets of them are small, what is large comes as a table."""
+    """Read a table, or utterances as one. Sets of utterances are small; large data comes as a table."""
     path = Path(name)
     if path.is_dir():
         return read_table(path)

@@ -1,7 +1,7 @@
-"""Columns of turns as flat Arrow arrays, which vectorised steps take apart and put together again, and their hashes.
+"""Columns of turns as flat Arrow arrays, for vectorised steps, and their hashes.
 
-Daft hashes strings fast, but its hash of a nested column ignores what the structs hold (seen in 0.7.26: two different
-lists of turns hash alike). So the leaves are hashed by Daft and folded into turns and dialogues here.
+Daft hashes strings fast, but its hash of a nested column ignores the contents of structs (in 0.7.26, two different
+lists of turns have the same hash). So Daft hashes the leaves, and we fold them into turns and dialogues here.
 """
 
 from __future__ import annotations
@@ -23,43 +23,43 @@ TURNS_TYPE = ARROW_SCHEMA.field("turns").type
 
 
 def split_turns(turns: pa.Array) -> tuple[Offsets, pa.StructArray]:
-    """Where each dialogue's turns begin in the flat array of turns, and that array."""
+    """Return the flat array of turns, and where each dialogue's turns start in it."""
     offsets = turns.offsets.to_numpy().astype(np.int64)
     return offsets - offsets[0], turns.flatten()
 
 
 def list_parts(lists: pa.Array) -> tuple[Offsets, pa.Array]:
-    """Offsets that start at 0, and the values they cover; unlike `split_turns`, for lists that may be missing."""
+    """Return offsets that start at 0 and the values they cover; unlike `split_turns`, lists may be missing."""
     offsets = lists.offsets.to_numpy(zero_copy_only=False).astype(np.int64)
     return offsets - offsets[0], lists.values.slice(offsets[0], offsets[-1] - offsets[0])
 
 
 def beginnings(offsets: Offsets) -> Offsets:
-    """Where dialogues begin; one without turns begins nowhere."""
+    """Mark where dialogues start; a dialogue without turns has no start."""
     return offsets[:-1][np.diff(offsets) > 0]
 
 
 def join_turns(offsets: Offsets, flat: pa.Array) -> pa.Array:
-    """The opposite of `split_turns`; also for an array of one value per turn."""
+    """Invert `split_turns`; also for an array of one value per turn."""
     return pa.LargeListArray.from_arrays(pa.array(offsets), flat)
 
 
 def map_turns(table: Any, change: Callable[[Offsets, pa.StructArray], tuple[Offsets, pa.StructArray]]) -> Any:
-    """A dialogue table (a Daft DataFrame) whose flat turns were changed."""
+    """Transform the flat turns of a dialogue table (a Daft DataFrame)."""
     return with_columns(table, {"turns": TURNS_TYPE}, lambda turns: [join_turns(*change(*split_turns(turns)))], "turns")
 
 
 def with_field(flat: pa.StructArray, name: str, values: pa.Array) -> pa.StructArray:
-    """The turns with one of their fields replaced."""
+    """Replace one field of the turns."""
     names = [field.name for field in flat.type]
     columns = [values if other == name else flat.field(other) for other in names]
     return pa.StructArray.from_arrays(columns, names=names)
 
 
 def with_texts(flat: pa.StructArray, texts: pa.Array, change: Callable[[pa.Array], pa.Array]) -> pa.StructArray:
-    """The turns with new texts, and their slots' values changed along by `change`.
+    """Replace the turns' texts, and update their slot values with `change`.
 
-    A slot whose value no longer stands in the text is dropped: what stood there was replaced.
+    A slot is dropped if its value no longer occurs in the text, because it was replaced.
     """
     slots, before = flat.field("slots"), flat.field("text")
     has_slots = pc.fill_null(pc.greater(pc.list_value_length(slots), 0), False)
@@ -82,7 +82,7 @@ def with_texts(flat: pa.StructArray, texts: pa.Array, change: Callable[[pa.Array
 
 
 def _nearest(text: str, value: str, before: int | None) -> int | None:
-    """Where a value now stands, nearest to where it stood before; None if it had no position, or stands nowhere."""
+    """Return a value's new position nearest to its old one; None without an old position or a match."""
     if before is None or not value:
         return None
     starts = (match.start() for match in re.finditer(re.escape(value), text))
@@ -90,7 +90,7 @@ def _nearest(text: str, value: str, before: int | None) -> int | None:
 
 
 def keep_turns(offsets: Offsets, flat: pa.StructArray, keep: npt.NDArray[np.bool_]) -> tuple[Offsets, pa.StructArray]:
-    """The turns less some, and the offsets that go with them."""
+    """Filter turns, and adjust the offsets."""
     if keep.all():
         return offsets, flat
     running = np.concatenate([[0], np.cumsum(keep)]).astype(np.int64)
@@ -98,7 +98,7 @@ def keep_turns(offsets: Offsets, flat: pa.StructArray, keep: npt.NDArray[np.bool
 
 
 def sums(values: npt.NDArray[Any], offsets: Offsets) -> npt.NDArray[np.int64]:
-    """The sum of a value per turn, for each dialogue."""
+    """Sum a value per turn over each dialogue."""
     running = np.concatenate([[0], np.cumsum(values)]).astype(np.int64)
     return running[offsets[1:]] - running[offsets[:-1]]
 
@@ -110,7 +110,7 @@ _SECOND_SUM = np.uint64(0xD6E8FEB86659FD93)
 
 
 def mix(values: Hashes) -> Hashes:
-    """A bijection that spreads every bit over the word (splitmix64's finaliser), so that sums do not cancel."""
+    """Apply a bijection that spreads every bit over the word (splitmix64's finaliser), so that sums do not cancel."""
     values = (values ^ (values >> np.uint64(30))) * _SECOND
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed: Hashes = values ^ (values >> np.uint64(31))
@@ -118,13 +118,13 @@ def mix(values: Hashes) -> Hashes:
 
 
 def hash_strings(array: pa.Array) -> Hashes:
-    """A 64-bit hash of each string."""
+    """Compute a 64-bit hash of each string."""
     hashes = daft().Series.from_arrow(array.cast(pa.large_string())).hash().to_arrow()
     return np.asarray(hashes.to_numpy(zero_copy_only=False), dtype=np.uint64)
 
 
 def buckets_of(keys: Hashes, count: int) -> npt.NDArray[np.int32]:
-    """The range, of `count` equal ones, that each key falls into; ranges in order hold keys in order.
+    """Return which of `count` equal ranges each key belongs to; ordered ranges hold ordered keys.
 
     Example:
         >>> buckets_of(np.array([0, 2**63, 2**64 - 1], np.uint64), 4).tolist()
@@ -135,7 +135,7 @@ def buckets_of(keys: Hashes, count: int) -> npt.NDArray[np.int32]:
 
 
 def _fold(values: Hashes, offsets: npt.NDArray[np.int64]) -> Hashes:
-    """One hash per list, that depends on the order and the number of its values."""
+    """Hash each list, depending on the order and the number of its values."""
     lengths = np.diff(offsets)
     position = np.arange(len(values), dtype=np.int64) - np.repeat(offsets[:-1], lengths)
     placed = mix(values + _MULTIPLIER * (position.astype(np.uint64) + np.uint64(1)))
@@ -144,7 +144,7 @@ def _fold(values: Hashes, offsets: npt.NDArray[np.int64]) -> Hashes:
 
 
 def _combined(columns: list[pa.Array], length: int) -> Hashes:
-    """One hash per row over several columns; a missing value adds nothing, so empty optional columns cost nothing."""
+    """Hash each row over several columns. A missing value adds nothing, so empty optional columns cost nothing."""
     total = np.zeros(length, np.uint64)
     for number, column in enumerate(columns, 1):
         if column.null_count == length:
@@ -157,7 +157,7 @@ def _combined(columns: list[pa.Array], length: int) -> Hashes:
 
 
 def _hash(array: pa.Array) -> Hashes:
-    """A hash of each value; what it is for a missing one does not matter."""
+    """Hash each value; the result for a missing one does not matter."""
     arrow_type = array.type
     if pa.types.is_struct(arrow_type):
         return _combined([array.field(index) for index in range(arrow_type.num_fields)], len(array))
@@ -171,7 +171,7 @@ def _hash(array: pa.Array) -> Hashes:
 
 
 def dialogue_hashes(columns: list[pa.Array]) -> Hashes:
-    """One hash per row over the given columns, nested ones included.
+    """Hash each row over these columns, including nested ones.
 
     Example:
         >>> import pyarrow as pa
@@ -183,9 +183,9 @@ def dialogue_hashes(columns: list[pa.Array]) -> Hashes:
 
 
 def with_row_keys(table: Any, *others: str) -> Any:
-    """A dialogue table with `row_key`, a hash of the whole row, `turn_count`, and what `others` names.
+    """Add `row_key` (a hash of the whole row), `turn_count`, and the columns of `others` to a dialogue table.
 
-    The key comes from the content alone, so every run and every runner keeps the same one of several copies.
+    The key depends only on the content, so every run and every runner keeps the same one of several copies.
     """
     names = ARROW_SCHEMA.names
 
@@ -198,11 +198,11 @@ def with_row_keys(table: Any, *others: str) -> Any:
 
 
 def content_hash(keyed: Any) -> str:
-    """A hash of a table's rows, made of their `row_key`, whatever their order and the files they are in."""
+    """Hash a table's rows by their `row_key`, whatever their order and files."""
     col = daft().col
 
     def mixed(row_key: pa.Array) -> list[pa.Array]:
-        # Two sums of differently mixed hashes: 128 bits, and equal rows count as often as they occur.
+        # Two sums of differently mixed hashes give 128 bits, and count equal rows as often as they occur.
         return [pa.array(mix(row_key.to_numpy(zero_copy_only=False) ^ _SECOND_SUM))]
 
     hashes = with_columns(keyed.select("row_key"), {"mixed": pa.uint64()}, mixed, "row_key")

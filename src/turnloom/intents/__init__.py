@@ -1,4 +1,4 @@
-"""Few-shot intents that know what they don't know."""
+"""Few-shot intent classification that knows when no intent fits."""
 
 from __future__ import annotations
 

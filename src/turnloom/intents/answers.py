@@ -16,7 +16,7 @@ from turnloom.runtime.protocols import Vectors
 
 Decision = Literal["accept", "ask", "out_of_scope"]
 AT_A_TIME = 512
-"""Messages scored at once: bounds the memory for similarities to every example."""
+"""Messages scored per batch; bounds the memory for similarities to every example."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Neighbour:
-    """An example near a message."""
+    """A labelled example that is similar to a message."""
 
     text: str
     intents: tuple[str, ...]
@@ -41,10 +41,10 @@ class Answer:
     """What to do with a message, and why.
 
     Attributes:
-        decision: `accept` the intents; `ask` which of the first two candidates is meant; or it is `out_of_scope`.
-        intents: The accepted ones: one, or several with several labels; none otherwise.
-        candidates: The likeliest intents, the likeliest first, whatever the decision.
-        familiarity: The best similarity to an intent; in scope from `Scope.threshold` on.
+        decision: `accept` the intents, `ask` which of the first two candidates is meant, or `out_of_scope`.
+        intents: The accepted intents: one, or several for a multi-label classifier. Empty for other decisions.
+        candidates: The most likely intents, best first, whatever the decision.
+        familiarity: The similarity to the closest intent. The message is in scope at or above `Scope.threshold`.
         rank: The share of in-scope messages that are less familiar.
         nearest: The most similar examples.
     """
@@ -57,7 +57,7 @@ class Answer:
     nearest: tuple[Neighbour, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON, numbers rounded to four places."""
+        """Return the answer as a dictionary for JSON, with numbers rounded to four decimals."""
 
         def rounded(value: Any) -> Any:
             if isinstance(value, dict):
@@ -70,7 +70,7 @@ class Answer:
 
 
 def _decide(fitted: Fitted, row: npt.NDArray[np.float64], order: npt.NDArray[np.int64], score: float) -> Any:
-    """The decision and the columns of the accepted intents."""
+    """Return the decision and the columns of the accepted intents."""
     if score < fitted.scope.threshold:
         return "out_of_scope", ()
     if fitted.options.multi_label:
@@ -117,20 +117,20 @@ def _block(fitted: Fitted, vectors: Vectors, examples: int) -> list[Answer]:
 
 
 def answer_vectors(fitted: Fitted, vectors: Vectors, examples: int) -> list[Answer]:
-    """Answers for vectors of messages, each with so many of its nearest examples."""
+    """Answer message vectors, each with its `examples` nearest examples."""
     blocks = range(0, len(vectors), AT_A_TIME)
     return [answer for start in blocks for answer in _block(fitted, vectors[start : start + AT_A_TIME], examples)]
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A message worth a label.
+    """An unlabelled message worth labelling next.
 
     Attributes:
-        place: Where it stood among the messages.
+        place: Its index in the list of messages.
         text: The message.
-        reason: Why, in words.
-        intents: The likeliest intents, to choose from.
+        reason: Why to label it, in words.
+        intents: The most likely intents to choose from.
     """
 
     place: int
@@ -140,13 +140,13 @@ class Suggestion:
 
 
 def _doubt(fitted: Fitted, vectors: Vectors) -> tuple[npt.NDArray[np.float64], list[str], list[tuple[str, ...]]]:
-    """From 0 to 1, how unclear each message is: between two intents, or at the border of the scope."""
+    """Score from 0 to 1 how unclear each message is: torn between two intents, or near the threshold."""
     doubts, reasons, likeliest = [], [], []
     for answer in answer_vectors(fitted, vectors, 0):
         names = tuple(candidate.intent for candidate in answer.candidates)
         first, second = ([candidate.probability for candidate in answer.candidates] + [0.0])[:2]
         between = 1 - (first - second)
-        # Far outside nothing is unclear, at the threshold everything is.
+        # Doubt peaks at the threshold and vanishes far below it.
         edge = float(np.exp(-(((answer.familiarity - fitted.scope.threshold) / 0.1) ** 2)))
         doubts.append(max(between if answer.decision != "out_of_scope" else 0.0, edge))
         split = len(names) > 1 and between >= edge and answer.decision != "out_of_scope"
@@ -156,7 +156,7 @@ def _doubt(fitted: Fitted, vectors: Vectors) -> tuple[npt.NDArray[np.float64], l
 
 
 def suggest(fitted: Fitted, messages: Sequence[Turns], vectors: Vectors, count: int) -> list[Suggestion]:
-    """The most unclear messages, each as unlike the ones before it and the examples as it is unclear."""
+    """Return the most unclear messages, trading doubt against similarity to the examples and to earlier picks."""
     if not messages:
         return []
     doubts, reasons, likeliest = _doubt(fitted, vectors)

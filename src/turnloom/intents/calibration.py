@@ -1,4 +1,4 @@
-"""From scores to probabilities that mean what they say, and how far they are from that."""
+"""Turn scores into calibrated probabilities, and measure the calibration error."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.floating]
 Bools = npt.NDArray[np.bool_]
 USUAL_SLOPE = 2.0
-"""The slope in units of 1/(spread of similarities between intents): a prior for the fit, and all there is when every
-intent has one example."""
+"""The usual slope, in units of 1/(spread of similarities between intents). It is the prior of the fit, and the only
+information when every intent has one example.
+"""
 
 
 USUAL_WEIGHT = 10
-"""How many examples the usual slope counts for."""
+"""The number of examples that the usual slope counts as."""
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,12 @@ class Calibration:
     intercept: float = 0.0
 
     def apply(self, scores: Floats) -> Floats:
-        """Logits."""
+        """Return logits."""
         return np.asarray(self.intercept + self.slope * scores)
 
 
 def probabilities(logits: Floats, multi_label: bool) -> npt.NDArray[np.float64]:
-    """One intent of all (they add up to one), or each intent for itself."""
+    """Return probabilities that sum to one over intents, or with `multi_label` an independent one per intent."""
     logits = np.asarray(logits, np.float64)
     if multi_label:
         return np.asarray(0.5 * (1 + np.tanh(logits / 2)))
@@ -41,7 +42,7 @@ def probabilities(logits: Floats, multi_label: bool) -> npt.NDArray[np.float64]:
 
 
 def usual_slope(scores: Floats, member: Bools) -> float:
-    """What the slope is likely to be, from how far scores of other intents spread."""
+    """Estimate the slope from the spread of scores of other intents."""
     others = scores[~member & np.isfinite(scores)]
     return USUAL_SLOPE / max(float(others.std()), 1e-3) if len(others) > 1 else 20.0
 
@@ -49,12 +50,12 @@ def usual_slope(scores: Floats, member: Bools) -> float:
 def fit_calibration(
     scores: Floats, member: Bools, multi_label: bool, usual: float, weights: Floats | None = None
 ) -> Calibration:
-    """The calibration that fits left-out examples: as sure as right for one intent of all, likeliest for several.
+    """Fit the calibration on left-out examples: match confidence to accuracy, or maximise likelihood (multi-label).
 
     Args:
-        scores: A row an example, a column an intent; NaN where an example was the only one of its intent.
+        scores: One row per example and one column per intent; NaN where an example was its intent's only one.
         member: The true intents.
-        multi_label: Whether a message may have several.
+        multi_label: Whether a message may have several intents.
         usual: The usual slope.
         weights: How much each example counts.
     """
@@ -70,11 +71,11 @@ def fit_calibration(
 
 
 def _fit_one(scores: Floats, member: Bools, weights: Floats, usual: float) -> float:
-    """The slope under which the classifier is as sure on average as it is right, one of all.
+    """Find the slope at which mean confidence equals accuracy, for exactly one intent per message.
 
-    The likeliest slope is too flat where some labels are wrong or two intents are one: a few examples that are sure and
-    wrong then make all others unsure. Some examples that are as often right as the usual slope is sure are added to
-    those that there are: few say little against it, and ones that are all told apart ask for no endless slope.
+    The maximum-likelihood slope is too flat when some labels are wrong or two intents overlap: a few confident mistakes
+    make all other examples unsure. We add pseudo-examples that are right as often as the usual slope is confident. So a
+    few real examples hardly move the slope, and perfectly separated ones do not make it infinite.
     """
     from scipy.optimize import brentq
 
@@ -92,7 +93,7 @@ def _fit_one(scores: Floats, member: Bools, weights: Floats, usual: float) -> fl
 
 
 def _fit_each(scores: Floats, member: Bools, told: Bools, weights: Floats, usual: float) -> Calibration:
-    """Slope and intercept under which each intent for itself is likeliest to be there or not (Platt, 1999)."""
+    """Fit slope and intercept by maximum likelihood, each intent on its own (Platt, 1999)."""
     from scipy.optimize import minimize
 
     safe = np.where(told, scores, 0)
@@ -107,13 +108,13 @@ def _fit_each(scores: Floats, member: Bools, told: Bools, weights: Floats, usual
 
 
 def best_threshold(probability: Floats, member: Bools) -> tuple[float, float]:
-    """The threshold over all intents with the best micro F1, and that F1."""
+    """Return the threshold, shared by all intents, with the best micro F1, and that F1."""
     told = np.isfinite(probability)
     values, truth = probability[told], member[told]
     order = np.argsort(-values, kind="stable")
     right = np.cumsum(truth[order])
     scores = 2 * right / np.maximum(np.arange(1, len(order) + 1) + truth.sum(), 1)
-    # A threshold lies between two different values only.
+    # A threshold can only lie between two different values.
     ends = np.flatnonzero(np.append(np.diff(values[order]) < 0, True))
     best = ends[int(np.argmax(scores[ends]))]
     low = values[order][best + 1] if best + 1 < len(order) else values[order][best]
@@ -133,7 +134,7 @@ def micro_f1(truth: Sequence[Sequence[str]], said: Sequence[Sequence[str]]) -> f
 
 
 def weighted_quantile(values: Floats, weights: Floats, share: float) -> float:
-    """The value with `share` of the weight below it, between two values by their distance.
+    """Return the value with `share` of the weight below it, interpolated linearly.
 
     Example:
         >>> weighted_quantile(np.array([3.0, 1.0, 2.0]), np.ones(3), 0.5)
@@ -146,7 +147,7 @@ def weighted_quantile(values: Floats, weights: Floats, share: float) -> float:
 
 
 def expected_calibration_error(confidence: Floats, right: Bools, bins: int = 15) -> float:
-    """The mean distance between how sure and how often right, over bins of equal width (Guo et al., 2017).
+    """The mean gap between confidence and accuracy over bins of equal width (Guo et al., 2017).
 
     Example:
         >>> expected_calibration_error(np.array([0.9, 0.9]), np.array([True, False]))

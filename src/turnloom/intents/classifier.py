@@ -1,4 +1,4 @@
-"""`IntentClassifier`: a few examples an intent in, an answer that may be "I don't know" out."""
+"""`IntentClassifier`: learns intents from a few examples each, and can answer "I don't know"."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ from turnloom.runtime.protocols import Encoder, turn_encoder
 
 
 class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
-    """Intents from a few examples each, with an honest "out of scope".
+    """Classify intents from a few examples each, and recognise out-of-scope messages.
 
-    Readers never wait: `partial_fit` and `remove` prepare a new state and swap it in, so one classifier can serve many
-    threads while it is being changed.
+    Reads never block: `partial_fit` and `remove` prepare a new state and swap it in. One classifier can therefore serve
+    many threads while it changes.
 
     Args:
-        encoder: A model's folder, a SentenceTransformer, or anything with `encode`.
+        encoder: A model folder, a SentenceTransformer, or any object with `encode`.
         method: `prototypes`, `knn`, `logistic`, or `auto` to choose by cross-validation.
         multi_label: Whether a message may have several intents.
-        context_turns: How many earlier turns of a conversation are read with a message.
-        false_reject_rate: The share of in-scope messages that may be turned away. The threshold is set so from the
-            examples, each left out in turn: no out-of-scope examples are needed.
-        false_accept_rate: The share of out-of-scope messages that may be let in; decides instead of the rate above, and
+        context_turns: How many earlier turns of the conversation to encode together with a message.
+        false_reject_rate: The share of in-scope messages that may be rejected. The threshold comes from the examples,
+            each left out in turn; you don't need out-of-scope examples.
+        false_accept_rate: The share of out-of-scope messages that may be accepted. Overrides `false_reject_rate` and
             needs out-of-scope examples.
-        accept_at: The probability from which on the likeliest intent is accepted; below it, ask between two.
-        frequencies: How often each intent occurs among the messages to come; as often as among the examples if not
-            given. Rates and probabilities hold for messages in these shares.
+        accept_at: The probability at or above which the most likely intent is accepted. Below it, the answer is `ask`.
+        frequencies: How often each intent occurs in real traffic; by default, as often as in the examples. Rates and
+            probabilities hold for this mix.
 
     Example:
         >>> from turnloom.intents import IntentClassifier
@@ -85,11 +85,11 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         self.frequencies = frequencies
         self._writing = threading.RLock()
         self._loaded: Encoder | None = None
-        self._made_with: Saved | None = None  # Of whom the vectors are, if the encoder is only an export of that model.
+        self._made_with: Saved | None = None  # Identifies the model behind an export.
         self._fitted: Fitted | None = None
 
     def __sklearn_clone__(self) -> IntentClassifier:
-        """A classifier with the same options that knows nothing yet; the encoder is shared, not copied."""
+        """Return an unfitted classifier with the same options; the encoder is shared, not copied."""
         return type(self)(**self.get_params(deep=False))
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -97,7 +97,7 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
 
     @property
     def model(self) -> Encoder:
-        """The encoder, loaded when it is first needed."""
+        """The encoder, loaded on first use."""
         with self._writing:
             if self._loaded is None:
                 if self.encoder is None:
@@ -107,7 +107,7 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
 
     @property
     def fitted(self) -> Fitted:
-        """What it knows at this moment; the value never changes, the next one replaces it."""
+        """The current state: an immutable value that the next change replaces."""
         if self._fitted is None:
             raise TurnloomError("the classifier has not been fitted", "call fit with messages and their intents")
         return self._fitted
@@ -119,7 +119,7 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
 
     @property
     def scope(self) -> Scope:
-        """The threshold and what it is expected to do."""
+        """The threshold and its expected error rates."""
         return self.fitted.scope
 
     def _options(self) -> Options:
@@ -133,7 +133,7 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         return Unlabelled(turns, self._embed(turns)) if turns else Unlabelled()
 
     def _examples(self, messages: Sequence[Message], labels: Labels) -> tuple[Examples, list[Turns]]:
-        """The examples, and the messages that were labelled as out of scope."""
+        """Return the examples and the messages labelled out of scope."""
         if len(messages) != len(labels):
             raise TurnloomError(f"{len(messages)} messages have {len(labels)} labels", "give one label per message")
         turns, sets = [turns_of(message) for message in messages], label_sets(labels)
@@ -159,13 +159,13 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         """Learn intents from examples.
 
         Args:
-            X: Messages: texts, or the turns of a conversation with the message last.
-            y: The intent of each, or its intents. `out_of_scope`, `oos` and `none` mean that no intent fits.
-            out_of_scope: More messages that fit no intent.
-            held_out: In-scope messages that are no examples; the threshold then comes from them.
+            X: Messages, each a text or the turns of a conversation with the message last.
+            y: Each message's intent or intents. `out_of_scope`, `oos` and `none` mean that no intent fits.
+            out_of_scope: Further messages that fit no intent.
+            held_out: In-scope messages that are not examples. If given, the threshold comes from them.
 
         Raises:
-            TurnloomError: If there is no example, or a rate is asked for that nothing can measure.
+            TurnloomError: If there are no examples, or none to estimate the requested rate from.
         """
         options = self._options()
         examples, outside = self._examples(X, y)
@@ -180,9 +180,9 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         return self
 
     def partial_fit(self, X: Sequence[Message], y: Labels) -> IntentClassifier:  # noqa: N803
-        """Add examples, of new intents too, without training: known intents keep what they have learned.
+        """Add examples, also of new intents, without training: known intents keep what they learned.
 
-        `fit` on everything (`refit`) also lets a logistic head learn from them.
+        Call `refit` to train the logistic head on the new examples too.
         """
         if self._fitted is None:
             return self.fit(X, y)
@@ -194,10 +194,10 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         return self
 
     def remove(self, messages: Sequence[Message] = (), *, intents: Sequence[str] = ()) -> int:
-        """Forget examples, or whole intents; says how many examples went. Nothing is trained anew.
+        """Remove examples or whole intents without training, and return how many examples were removed.
 
         Raises:
-            TurnloomError: If no example would be left, or an intent is not known.
+            TurnloomError: If no example would be left, or an intent is unknown.
         """
         turns = [turns_of(message) for message in messages]
         with self._writing:
@@ -207,21 +207,21 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
             return len(known) - len(examples)
 
     def refit(self) -> IntentClassifier:
-        """Choose, learn and calibrate again from the examples that are known now."""
+        """Choose the method, train and calibrate again on the current examples."""
         with self._writing:
             state = self.fitted
             self._fitted = fit(state.examples, self._options(), state.held_out, state.outside)
         return self
 
     def answer(self, messages: Sequence[Message], *, examples: int = 3) -> list[Answer]:
-        """What to do with each message: accept, ask between two, or out of scope; with its nearest examples."""
+        """Decide what to do with each message (accept, ask or out of scope), and show its nearest examples."""
         state = self.fitted
         return answer_vectors(state, self._embed([turns_of(message) for message in messages]), examples)
 
     def predict(self, X: Sequence[Message]) -> npt.NDArray[np.object_]:  # noqa: N803
-        """The intent of each message, or `out_of_scope`; with several labels, a tuple of them that may be empty.
+        """Return the intent of each message or `out_of_scope`; a possibly empty tuple per message if multi-label.
 
-        A message that `answer` would ask about gets its likeliest intent.
+        A message that `answer` would ask about gets its most likely intent.
         """
         found = np.empty(len(X), object)
         for place, answer in enumerate(self.answer(X, examples=0)):
@@ -231,7 +231,7 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         return found
 
     def predict_proba(self, X: Sequence[Message]) -> npt.NDArray[np.float64]:  # noqa: N803
-        """Calibrated probabilities of the intents (columns as `classes_`), given that a message is in scope."""
+        """Return calibrated probabilities (columns as in `classes_`), given that the message is in scope."""
         state = self.fitted
         vectors = self._embed([turns_of(message) for message in X])
         blocks = [vectors[start : start + AT_A_TIME] for start in range(0, len(vectors), AT_A_TIME)]
@@ -239,7 +239,7 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         return np.vstack(rows) if rows else np.zeros((0, len(state.examples.intents)))
 
     def score(self, X: Sequence[Message], y: Labels, sample_weight: Any = None) -> float:  # noqa: N803
-        """The share of messages answered right, `out_of_scope` being right for those; with several labels, micro F1."""
+        """Return the accuracy, counting `out_of_scope` as a class; with several labels, micro F1."""
         truth, said = label_sets(y), self.predict(X)
         if self.multi_label:
             return micro_f1(truth, list(said))
@@ -249,23 +249,23 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         return float(np.average(right, weights=sample_weight))
 
     def suggest_labels(self, messages: Sequence[Message], count: int = 10) -> list[Suggestion]:
-        """Which of these messages to label next: unclear ones, and no two alike."""
+        """Suggest which messages to label next: unclear ones, no two alike."""
         turns = [turns_of(message) for message in messages]
         return suggest(self.fitted, turns, self._embed(turns), count)
 
     def discover(self, messages: Sequence[Message], *, min_size: int = 5, typical: int = 3) -> list[Cluster]:
-        """Groups among the messages that fit no intent, the largest first: what may be missing.
+        """Find groups among messages that fit no intent, largest first: candidates for missing intents.
 
         Args:
-            messages: New messages; those in scope are left aside.
+            messages: New messages; those in scope are ignored.
             min_size: Smaller groups are not reported.
-            typical: How many typical members stand for a group.
+            typical: How many typical members to show per group.
         """
         turns = [turns_of(message) for message in messages]
         return discover_clusters(self.fitted, turns, self._embed(turns), min_size, typical)
 
     def save(self, folder: str | Path) -> None:
-        """Write it as JSON and safetensors; the encoder is not in there, but what identifies it is."""
+        """Save the classifier as JSON and safetensors. The encoder itself is not saved, only what identifies it."""
         given = self.encoder if isinstance(self.encoder, (str, Path)) else None
         made_with = self._made_with
         name, fingerprint = (made_with.encoder, made_with.fingerprint) if made_with else (None, None)
@@ -276,11 +276,11 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         """Read a saved classifier.
 
         Args:
-            folder: Where it was saved.
-            encoder: The model it was made with, or an export of it; the folder that it was made from if not given.
+            folder: The folder that `save` wrote.
+            encoder: The model it was fitted with, or an export of it; by default loaded from the recorded folder.
 
         Raises:
-            TurnloomError: If the encoder is another one: its vectors would mean something else.
+            TurnloomError: If the encoder is a different model, whose vectors would be incompatible.
         """
         state, saved = read_fitted(Path(folder))
         source = encoder if encoder is not None else saved.model

@@ -1,4 +1,4 @@
-"""Groups of messages that mean the same, and a first draft of intents from them."""
+"""Group messages that mean the same, and draft intents from the groups."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from turnloom.runtime.protocols import Vectors, unit_rows
 
 Places = npt.NDArray[np.int64]
 MOST_TOGETHER, MOST_KNOWN = 5_000, 1_500
-"""Messages that are grouped pairwise: time and memory grow with the square. Others join the nearest group."""
+"""At most this many messages are grouped pairwise (quadratic time and memory). The rest join the nearest group."""
 CUTS = 60
 FINEST = 0.6
-"""Closer messages are wordings of one intent, in every labelled set that was looked at and by several models."""
+"""Messages closer than this share an intent, in every labelled set and with every model that we tried."""
 COVERED = 0.8
-"""The share of messages that shall be in a group."""
+"""The share of messages that should end up in a group."""
 CLEARLY = 0.1
-"""A silhouette that is higher by less is no reason for coarser groups: of real messages, all of them are near zero."""
+"""A silhouette gain below this does not justify coarser groups: on real messages all silhouettes are near zero."""
 BLOCK = 1_024
 EXAMPLES = 50
-"""Of each group, that become examples of its intent, at most."""
+"""The most examples that a group contributes to its intent."""
 FEWEST = 5
 NEAR_COPY = 0.8
-"""The similarity from which on a message says the same as another but for a name, a number or a greeting."""
+"""At or above this similarity, two messages differ only in a name, a number or a greeting."""
 FEWEST_WORDINGS, MOST_WORDINGS = 10, 1_000
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Messages that belong together.
+    """A group of similar messages.
 
     Attributes:
-        name: A short phrase that many of them say and other groups do not; no two groups have the same.
+        name: A short phrase that many members contain and other groups do not; unique.
         typical: The most typical members.
-        size: How many there are.
+        size: The number of members.
         cohesion: The mean similarity to the group's centre.
-        places: Where they stood among the messages, the most typical first.
+        places: The members' indices in the list of messages, most typical first.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Cluster:
 
 
 def _tree(vectors: Vectors) -> npt.NDArray[np.float64]:
-    """Groups merged by mean similarity, step by step."""
+    """Merge groups step by step, by mean similarity."""
     from scipy.cluster.hierarchy import linkage
 
     first, second = np.triu_indices(len(vectors), 1)
@@ -64,9 +64,9 @@ def _tree(vectors: Vectors) -> npt.NDArray[np.float64]:
 
 
 def known_cut(examples: Examples) -> float | None:
-    """The distance at which grouping the examples blindly comes closest to their intents; None if there are too few.
+    """Return the distance at which blind grouping of the examples best recovers their intents; None if too few.
 
-    New groups are cut there: as fine as the intents that the user has made.
+    New groups are cut there, so they are as fine-grained as the existing intents.
     """
     from scipy.cluster.hierarchy import fcluster
     from sklearn.metrics import adjusted_rand_score
@@ -81,7 +81,7 @@ def known_cut(examples: Examples) -> float | None:
 
 
 def _group(vectors: Vectors, cut: float | None, min_size: int) -> Places:
-    """A group for each vector, -1 for one that joins none; without a cut, the one that suits groups of a size."""
+    """Return a group number per vector, -1 for none; without a cut, choose one that suits `min_size`."""
     from scipy.cluster.hierarchy import fcluster
 
     if len(vectors) < 2:
@@ -101,10 +101,10 @@ def _group(vectors: Vectors, cut: float | None, min_size: int) -> Places:
 
 
 def _covering_cut(tree: npt.NDArray[np.float64], vectors: Vectors, min_size: int) -> float:
-    """The finest cut that leaves few messages without a group, or a coarser one that sets groups apart clearly better.
+    """Return the finest cut that leaves few messages ungrouped, or a coarser one with clearly better separation.
 
-    On labelled messages (banking77, CLINC150) the first comes within 0.03 of the best adjusted Rand index of any cut.
-    The silhouette alone prefers groups of near copies, and leaves most other messages without any.
+    On labelled messages (banking77, CLINC150) the finest such cut comes within 0.03 of the best adjusted Rand index of
+    any cut. The silhouette alone prefers groups of near copies and leaves most other messages ungrouped.
     """
     from scipy.cluster.hierarchy import fcluster
     from sklearn.metrics import silhouette_score
@@ -114,7 +114,7 @@ def _covering_cut(tree: npt.NDArray[np.float64], vectors: Vectors, min_size: int
         return float((np.bincount(groups)[groups] >= min_size).mean())
 
     heights = tree[:, 2]
-    # Groups only grow with the cut, so the finest one can be found by halving.
+    # Groups only grow with the cut, so bisection finds the finest one.
     first = min(bisect_left(heights, COVERED, key=covered), len(heights) - 1)
     finest = max(float(heights[first]), FINEST)
     seen = drawn(len(vectors), MOST_KNOWN)
@@ -134,7 +134,7 @@ def _covering_cut(tree: npt.NDArray[np.float64], vectors: Vectors, min_size: int
 def discover_clusters(
     fitted: Fitted, messages: Sequence[Turns], vectors: Vectors, min_size: int, typical: int
 ) -> list[Cluster]:
-    """Groups among the messages that fit no intent, the largest first."""
+    """Find groups among messages that fit no intent, largest first."""
     known = fitted.examples
     blocks = [vectors[start : start + BLOCK] for start in range(0, len(vectors), BLOCK)]
     scores = [familiarity(block, block @ known.vectors.T, known) for block in blocks]
@@ -147,16 +147,16 @@ def discover_clusters(
 def group_messages(
     messages: Sequence[Turns], vectors: Vectors, *, min_size: int = 5, typical: int = 3
 ) -> list[Cluster]:
-    """Groups among messages when no intent is known yet, the largest first.
+    """Group messages before any intent is known, largest group first.
 
-    Without intents that say how fine groups shall be, most messages shall find one of `min_size` or more. Vectors are
-    compared by how they differ from their mean: what all messages of a domain share tells no groups apart.
+    No intents show how fine-grained groups should be, so the cut is chosen such that most messages join a group of at
+    least `min_size`. Vectors are centred first: what all messages of a domain share does not separate groups.
 
     Args:
-        messages: What was said; the last turn of each is named and shown.
+        messages: The messages; names and typical members come from the last turn of each.
         vectors: Their embeddings.
         min_size: Smaller groups are not reported; larger values also make groups coarser.
-        typical: How many typical members stand for a group.
+        typical: How many typical members to show per group.
     """
     if not len(messages):
         return []
@@ -168,7 +168,7 @@ def group_messages(
 def _clusters(
     messages: Sequence[Turns], vectors: Vectors, places: Places, groups: Places, min_size: int, typical: int
 ) -> list[Cluster]:
-    """What is to be said about each group that is large enough."""
+    """Describe each group that is large enough."""
     members = [places[groups == group] for group in range(groups.max(initial=-1) + 1)]
     members = sorted((found for found in members if len(found) >= min_size), key=lambda found: -len(found))
     if not members:
@@ -187,12 +187,12 @@ def _clusters(
 
 @dataclass(frozen=True)
 class Draft:
-    """Examples of intents, and what else was said.
+    """Drafted intents: examples with labels, and held-out wordings.
 
     Attributes:
-        examples: Texts and labels, the most typical of each label first.
-        wordings: Messages that are no near copy of an example, of any intent or none: give them as `held_out`, and the
-            threshold lets most new wordings in. Empty if there are too few to tell.
+        examples: Texts and labels, most typical first within each label.
+        wordings: Messages that are not near copies of an example, in any group or none. Pass them as `held_out`, and
+            the threshold accepts most new wordings. Empty if there are too few.
     """
 
     examples: list[tuple[str, str]]
@@ -200,16 +200,16 @@ class Draft:
 
 
 def smallest_group(messages: int) -> int:
-    """How many messages make an intent: more of more, since a few dozen intents can be looked through, hundreds not."""
+    """Return the minimum size of a drafted intent. It grows with the messages: people review dozens, not hundreds."""
     return max(FEWEST, math.isqrt(messages) // 3)
 
 
 def draft_intents(texts: Sequence[str], vectors: Vectors) -> Draft:
-    """Group messages, each given once, and give each group a name and examples.
+    """Group distinct messages, and give each group a name and examples.
 
-    Examples are spread evenly from the most typical member to the least: new messages will be as mixed, and a threshold
-    that is learned from typical ones only turns many of them away. Near copies are no examples, since they make new
-    wordings look stranger than they are.
+    Examples are spread evenly from the most to the least typical member. New messages vary as much, and a threshold
+    learned from typical members alone would reject many of them. Near copies are skipped, because they make new
+    wordings look less familiar than they are.
     """
     unit = unit_rows(vectors)
     rows, used = [], []
@@ -222,7 +222,7 @@ def draft_intents(texts: Sequence[str], vectors: Vectors) -> Draft:
 
 
 def _distinct(places: Sequence[int], unit: Vectors) -> list[int]:
-    """Those that are no near copy of one before."""
+    """Drop near copies of earlier messages."""
     kept: list[int] = []
     for place in places:
         if not kept or (unit[kept] @ unit[place]).max() < NEAR_COPY:
@@ -231,7 +231,7 @@ def _distinct(places: Sequence[int], unit: Vectors) -> list[int]:
 
 
 def _unlike(used: Sequence[int], unit: Vectors) -> list[int]:
-    """The places of messages that are no near copy of one in use, some of them if there are many."""
+    """Return the indices of messages that are not near copies of the ones in use; a sample if there are many."""
     if not used:
         return []
     nearest = np.concatenate(

@@ -1,4 +1,4 @@
-"""How good a classifier is on labelled messages that it has not seen."""
+"""Measure a classifier on labelled messages that it has not seen."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _rate(hits: Sequence[bool]) -> dict[str, float]:
 
 
 def _in_scope(answers: Sequence[Answer], truth: Sequence[tuple[str, ...]], multi_label: bool) -> dict[str, Any]:
-    """What happened to messages that have an intent."""
+    """Score the messages that have an intent."""
     likeliest = [answer.candidates[0].intent in names for answer, names in zip(answers, truth, strict=True)]
     accepted = [(answer, names) for answer, names in zip(answers, truth, strict=True) if answer.decision == "accept"]
     asked = [(answer, names) for answer, names in zip(answers, truth, strict=True) if answer.decision == "ask"]
@@ -47,12 +47,12 @@ def _in_scope(answers: Sequence[Answer], truth: Sequence[tuple[str, ...]], multi
 
 
 def evaluate(classifier: IntentClassifier, messages: Sequence[Message], labels: Labels) -> dict[str, Any]:
-    """Scores on labelled messages; those labelled as out of scope are measured as such.
+    """Evaluate a classifier on labelled messages, out-of-scope ones included.
 
     Returns:
-        `accuracy` (of the likeliest intent, in scope), `false_reject` and, with out-of-scope messages, `false_accept`,
-        `out_of_scope_recall` and `auroc`; how often it asks and whether the right intent is among the two; the expected
-        calibration error; the intents that are confused most.
+        `accuracy` (of the most likely intent, in scope), `false_reject` and, with out-of-scope messages,
+        `false_accept`, `out_of_scope_recall` and `auroc`; how often it asks, and how often one of the two candidates is
+        right; the expected calibration error; the most confused intents.
     """
     truth = label_sets(labels)
     answers = classifier.answer(messages, examples=0)

@@ -1,4 +1,4 @@
-"""Labelled messages as vectors: what a classifier knows."""
+"""The labelled messages of a classifier, as vectors."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ Places = npt.NDArray[np.int64]
 
 
 class UnknownIntentError(TurnloomError):
-    """An intent is named that the classifier does not know."""
+    """An intent that the classifier does not know."""
 
 
 def turns_of(message: Message) -> Turns:
-    """A message as its turns, the message itself last."""
+    """Return a message as a list of turns, the message itself last."""
     turns = (message,) if isinstance(message, str) else tuple(message) if isinstance(message, Sequence) else ()
     if not turns or not all(isinstance(turn, str) for turn in turns):
         raise TurnloomError(f"{message!r} is not a message", "give a text, or the turns of a conversation as texts")
@@ -34,16 +34,16 @@ def turns_of(message: Message) -> Turns:
 
 
 def label_sets(labels: Labels) -> list[tuple[str, ...]]:
-    """Each message's labels; none if they say that it is out of scope."""
+    """Return each message's labels; empty if it is labelled out of scope."""
     sets = [(label,) if isinstance(label, str) else tuple(dict.fromkeys(label)) for label in labels]
     return [tuple(label for label in each if not is_out_of_scope(label)) for each in sets]
 
 
 def embed(encoder: Encoder, messages: Sequence[Turns], context_turns: int) -> Vectors:
-    """A vector of length one for each message; each distinct text is encoded once.
+    """Return a unit vector per message, encoding each distinct text once.
 
-    With context, half of the vector is the message and half the message with its earlier turns: a similarity is the
-    mean of both, so that neither a telling message nor a telling history is drowned by the other.
+    With context, half of the vector encodes the message and half the message with its earlier turns. A similarity is
+    then the mean of both, so neither the message nor its history can drown the other.
     """
     if not messages:
         return np.zeros((0, 1), np.float32)
@@ -57,24 +57,24 @@ def embed(encoder: Encoder, messages: Sequence[Turns], context_turns: int) -> Ve
 
 
 def drawn(count: int, most: int) -> Places:
-    """The indices of all, or a fixed random choice of `most` of them."""
+    """Return all indices, or a fixed random sample of `most`."""
     if count <= most:
         return np.arange(count)
     return np.sort(np.random.default_rng(0).choice(count, most, replace=False))
 
 
 def alike(turns: Turns) -> Turns:
-    """What turns that count as the same have in common: their words, without case and spacing."""
+    """Normalise case and spacing, so that turns that differ only there compare equal."""
     return tuple(" ".join(turn.lower().split()) for turn in turns)
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Messages, their vectors and their intents; never changed, only replaced.
+    """Messages with their vectors and intents; immutable.
 
     Attributes:
         messages: The turns of each.
-        vectors: Of length one, a row a message.
+        vectors: Unit vectors, one row per message.
         intents: The names, sorted.
         member: Which message (row) has which intent (column).
     """
@@ -86,7 +86,7 @@ class Examples:
 
     @classmethod
     def of(cls, messages: Sequence[Turns], vectors: Vectors, labels: Sequence[tuple[str, ...]]) -> Examples:
-        """Copies of a message under the same labels count once: left out, they would find themselves."""
+        """Build examples. Copies with the same labels count once, or a left-out example would match its copy."""
         kept: dict[tuple[Turns, tuple[str, ...]], int] = {}
         for place, (turns, names) in enumerate(zip(messages, labels, strict=True)):
             kept.setdefault((alike(turns), names), place)
@@ -113,7 +113,7 @@ class Examples:
 
     @cached_property
     def by_intent(self) -> Places:
-        """The places of all examples, intent after intent; one with two intents comes twice."""
+        """Indices of all examples, grouped by intent; an example with two intents appears twice."""
         return np.asarray(np.nonzero(self.member.T)[1], np.int64)
 
     @cached_property
@@ -126,15 +126,15 @@ class Examples:
         return [tuple(self.intents[column] for column in np.flatnonzero(row)) for row in self.member]
 
     def plus(self, more: Examples) -> Examples:
-        """These and more, the intents of both."""
+        """Return these examples and more, with the intents of both."""
         vectors = np.vstack([self.vectors, more.vectors]) if len(more) else self.vectors
         return Examples.of([*self.messages, *more.messages], vectors, [*self.labels(), *more.labels()])
 
     def without(self, messages: Sequence[Turns], intents: Sequence[str]) -> Examples:
-        """What is left when some messages and whole intents go.
+        """Return the examples without some messages and without some intents.
 
         Raises:
-            TurnloomError: If nothing is left, or an intent is not known.
+            TurnloomError: If nothing is left, or an intent is unknown.
         """
         wrong = next((name for name in intents if name not in self.intents), None)
         if wrong is not None:
@@ -151,7 +151,7 @@ class Examples:
         return Examples.of([self.messages[row] for row in rows], self.vectors[rows], labels)
 
     def take(self, places: npt.NDArray[np.integer] | Bools) -> Examples:
-        """Some of the messages, with all intents, even those that lose their last example."""
+        """Select some messages, keeping all intents, even those without examples."""
         chosen = np.arange(len(self))[places]
         return Examples(
             tuple(self.messages[place] for place in chosen), self.vectors[chosen], self.intents, self.member[chosen]

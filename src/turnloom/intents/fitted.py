@@ -1,4 +1,4 @@
-"""What a fitted classifier knows: one immutable value, so that a service can swap it while others read."""
+"""A fitted classifier as one immutable value, so that a service can replace it while others read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Options:
-    """What the user decides; see `IntentClassifier`."""
+    """The user's settings; see `IntentClassifier`."""
 
     method: Method = "auto"
     multi_label: bool = False
@@ -42,35 +42,35 @@ class Options:
 
 @dataclass(frozen=True)
 class Unlabelled:
-    """Messages that are known to be in scope, or out of it."""
+    """Messages known to be in scope, or known to be out of scope."""
 
     messages: tuple[Turns, ...] = ()
     vectors: Vectors = field(default_factory=lambda: np.zeros((0, 1), np.float32))
 
     def familiarity(self, examples: Examples) -> Floats:
-        """How familiar they are."""
+        """Return how familiar the messages are."""
         return familiarity(self.vectors, self.vectors @ examples.vectors.T, examples)
 
     def plus(self, more: Unlabelled) -> Unlabelled:
-        """These and more."""
+        """Return these messages and more."""
         rows = [each.vectors for each in (self, more) if each.messages]
         return Unlabelled(self.messages + more.messages, np.vstack(rows)) if rows else self
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """Everything that answers are made of.
+    """Everything that an answer is computed from.
 
     Attributes:
-        examples: What is known.
-        options: What the user decided.
-        choice: The method, and how well each did in cross-validation.
-        head: Of the logistic method.
+        examples: The labelled messages.
+        options: The user's settings.
+        choice: The method, and each candidate's score in cross-validation.
+        head: The head of the logistic method.
         calibration: From scores (or the head's logits) to logits.
-        label_threshold: With several labels, the least probability of one.
-        scope: From where on a message is in scope.
-        held_out: In-scope messages that the threshold comes from, if given.
-        outside: Out-of-scope messages, if given.
+        label_threshold: With several labels, the minimum probability of an accepted intent.
+        scope: The threshold above which a message is in scope.
+        held_out: In-scope messages that set the threshold, if any.
+        outside: Out-of-scope messages, if any.
     """
 
     examples: Examples
@@ -84,7 +84,7 @@ class Fitted:
     outside: Unlabelled
 
     def probabilities(self, vectors: Vectors, similarities: npt.NDArray[np.float32]) -> Floats:
-        """The calibrated probability of each intent, given that the message is in scope."""
+        """Return the calibrated probability of each intent, given that the message is in scope."""
         if self.head is not None:
             scores = self.head.logits(vectors, self.examples)
         elif self.choice.neighbours is None:
@@ -95,24 +95,24 @@ class Fitted:
 
 
 def _weights(examples: Examples, frequencies: Mapping[str, float] | None) -> Floats:
-    """How much each example counts, one on average: alike, or so that its intents count as often as they occur."""
+    """Return the weight of each example, one on average: uniform, or matching the given intent frequencies."""
     if frequencies is None:
         return np.ones(len(examples))
     known = [float(frequencies[name]) for name in examples.intents if name in frequencies]
     if not sum(known) > 0 or min(known) < 0:
         raise TurnloomError("frequencies name no intent that occurs", "name the intents and how often they occur")
-    usual = sum(known) / len(known)  # For intents that were added later.
+    usual = sum(known) / len(known)  # Intents that were added later may have no frequency.
     shares = np.array([float(frequencies.get(name, usual)) for name in examples.intents])
     weights = examples.member @ (shares / np.maximum(examples.counts, 1))
     return np.asarray(weights * len(weights) / weights.sum(), np.float64)
 
 
 def _calibrated(examples: Examples, choice: Choice, options: Options, head: Head | None) -> tuple[Calibration, float]:
-    """The calibration and the label threshold from scores of examples that the scoring had not seen."""
+    """Fit the calibration and the label threshold on examples that the scoring has not seen."""
     scores: npt.NDArray[np.floating]
     if head is not None and choice.held_out is not None:
         places, scores, usual = choice.held_out.places, choice.held_out.scores, 1.0
-    elif head is not None:  # Nothing could be held out: every intent has one example.
+    elif head is not None:  # Every intent has one example, so nothing can be held out.
         return Calibration(), 0.5
     else:
         places = drawn(len(examples), CALIBRATED_ON)
@@ -128,7 +128,7 @@ def _calibrated(examples: Examples, choice: Choice, options: Options, head: Head
 
 
 def fit(examples: Examples, options: Options, held_out: Unlabelled, outside: Unlabelled) -> Fitted:
-    """Choose the method, learn its head, calibrate it, and set the threshold."""
+    """Choose the method, train its head, calibrate, and set the threshold."""
     choice = choose(examples, options.method, options.multi_label)
     head = fit_head(examples, options.multi_label) if choice.method == "logistic" else None
     calibration, label_threshold = _calibrated(examples, choice, options, head)
@@ -157,10 +157,10 @@ def _scope(examples: Examples, options: Options, held_out: Unlabelled, outside: 
 
 
 def with_examples(fitted: Fitted, examples: Examples) -> Fitted:
-    """The same classifier with other examples, nothing trained anew.
+    """Return the same classifier with other examples, without training.
 
-    Prototypes, neighbours, thresholds and (without a head) calibration follow the examples; a head keeps what it has
-    learned, and judges new intents by their prototypes.
+    Prototypes, neighbours, thresholds and (without a head) calibration follow the examples. A head keeps what it
+    learned and scores new intents by their prototypes.
     """
     head = fitted.head and fitted.head.for_intents(fitted.examples.intents, examples.intents)
     calibration, label_threshold = fitted.calibration, fitted.label_threshold

@@ -1,9 +1,9 @@
-"""Prototypes, neighbours or a logistic head: chosen by cross-validation, all on the same folds.
+"""Prototypes, neighbours or a logistic head, chosen by cross-validation on the same folds.
 
 The logistic head learns what prototypes get wrong: logit(x, c) = slope * cos(x, prototype of c) + w_c . x + b_c, with w
-and b held near zero. An intent that the head has not seen has w = b = 0 and is judged by its prototype, on the same
-scale: adding one needs no training. While learning, each example's prototypes are made without it, so that the head
-learns from honest mistakes.
+and b held near zero. An intent that the head has not seen has w = b = 0 and is scored by its prototype, on the same
+scale, so adding one needs no training. During training, each example is left out of its own prototypes, so that the
+head learns from realistic mistakes.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ METHODS = ("prototypes", "knn", "logistic")
 NEIGHBOURS = (1, 3, 5)
 FOLDS, FEW_FOLDS, MANY = 5, 2, 20_000
 CALIBRATED_ON = 4_000
-"""Examples that are scored for a choice, a calibration or a threshold, at most: more would not change it."""
+"""The most examples scored for a choice, a calibration or a threshold; more would not change it."""
 SCALE = np.float32(10.0)
-"""Vectors of length one are small numbers: scaled, one penalty fits weights and biases."""
+"""Components of unit vectors are small; scaled up, one penalty fits weights and biases."""
 PENALTY = 3.0
 STEPS = 60
 ENOUGH = 1e-3
-"""Relative gain of a step below which learning stops."""
+"""Training stops when a step's relative gain is below this."""
 
 
 @dataclass(frozen=True)
@@ -40,19 +40,19 @@ class Head:
 
     Attributes:
         base: From prototype similarities to logits.
-        weights: One row a dimension and one for the bias, one column an intent.
+        weights: One row per dimension plus one for the bias, and one column per intent.
     """
 
     base: Calibration
     weights: npt.NDArray[np.float32]
 
     def logits(self, vectors: Vectors, examples: Examples) -> npt.NDArray[np.float32]:
-        """Logits of new messages."""
+        """Return logits of new messages."""
         base = self.base.apply(prototype_scores(vectors, examples))
         return np.asarray(base + _features(vectors) @ self.weights, np.float32)
 
     def for_intents(self, before: tuple[str, ...], now: tuple[str, ...]) -> Head:
-        """The same head over other intents: new ones begin with nothing learned."""
+        """Return the head for other intents; new ones start with zero weights."""
         number = {name: column for column, name in enumerate(before)}
         weights = np.zeros((len(self.weights), len(now)), np.float32)
         for column, name in enumerate(now):
@@ -66,7 +66,7 @@ def _features(vectors: Vectors) -> npt.NDArray[np.float32]:
 
 
 def _fit_of(logits: Matrix, truth: Matrix, multi_label: bool) -> tuple[float, Matrix]:
-    """The negative log likelihood of the truth, and the probabilities, with one exponential for both."""
+    """Return the negative log likelihood and the probabilities, sharing one exponential."""
     if multi_label:
         raised = np.exp(-np.abs(logits))
         value = (np.maximum(logits, 0) + np.log1p(raised)).sum() - (logits * truth).sum()
@@ -78,19 +78,19 @@ def _fit_of(logits: Matrix, truth: Matrix, multi_label: bool) -> tuple[float, Ma
 
 
 def fit_head(examples: Examples, multi_label: bool) -> Head:
-    """Learn a head from examples by L-BFGS; with `multi_label`, each intent is judged for itself."""
+    """Train a head by L-BFGS; with `multi_label`, each intent is an independent decision."""
     from scipy.optimize import minimize
 
     scores = scores_as_if_new(examples, np.arange(len(examples)), None)
     base = fit_calibration(scores, examples.member, multi_label, usual_slope(scores, examples.member))
-    # The only example of an intent says nothing of its prototype: it is taken to be as far as an average intent.
+    # An intent's only example cannot say how far it is from the prototype; assume an average distance.
     offsets = base.apply(np.where(np.isfinite(scores), scores, np.nanmean(scores))).astype(np.float32)
     features, truth = _features(examples.vectors), examples.member.astype(np.float32)
 
     shape = features.shape[1], truth.shape[1]
 
     def loss(flat: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
-        # In single precision, which products of large matrices take half the time for.
+        # Single precision halves the time of large matrix products.
         weights = flat.reshape(shape).astype(np.float32)
         value, probability = _fit_of(features @ weights + offsets, truth, multi_label)
         gradient = features.T @ (probability - truth) + PENALTY * weights
@@ -103,7 +103,7 @@ def fit_head(examples: Examples, multi_label: bool) -> Head:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Scores of examples that the method had not seen."""
+    """Scores of examples that the method has not seen."""
 
     places: Places
     scores: npt.NDArray[np.floating]
@@ -111,13 +111,13 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class Choice:
-    """The method, and what spoke for it.
+    """The chosen method, and the evidence for it.
 
     Attributes:
         method: Its name.
-        neighbours: How many it looks at; None unless it is `knn`.
-        scores: What each candidate got in cross-validation: accuracy, or micro F1 with several labels.
-        held_out: The logistic head's scores in cross-validation, from which it is calibrated.
+        neighbours: The number of neighbours; None unless the method is `knn`.
+        scores: Each candidate's score in cross-validation: accuracy, or micro F1 with several labels.
+        held_out: The logistic head's scores in cross-validation, used to calibrate it.
     """
 
     method: str
@@ -127,8 +127,8 @@ class Choice:
 
 
 def _folds(examples: Examples) -> Places:
-    """A fold for each example, spread evenly within its first intent; -1 for the only example of an intent."""
-    # No more folds than examples: every intent shall lose as many of them in each fold, or its rivals gain.
+    """Assign folds, spread evenly within each example's first intent; -1 for an intent's only example."""
+    # No more folds than examples: each fold must take the same number from every intent, or rivals gain.
     usual = int(np.median(examples.counts))
     count = max(2, min(FOLDS if len(examples) <= MANY else FEW_FOLDS, usual))
     rng = np.random.default_rng(0)
@@ -165,7 +165,7 @@ def _quality(held: HeldOut, examples: Examples, multi: bool) -> float:
 
 
 def choose(examples: Examples, method: str, multi_label: bool) -> Choice:
-    """The method that did best on held-out examples, the simpler one of equals; or the one that was asked for."""
+    """Return the requested method, or the best one on held-out examples; the simpler one wins a tie."""
     if method not in ("auto", *METHODS):
         raise TurnloomError(f"there is no method {method!r}", f"choose auto, {', '.join(METHODS)}")
     folds = _folds(examples)
@@ -187,7 +187,7 @@ def choose(examples: Examples, method: str, multi_label: bool) -> Choice:
 
 
 def _candidates(examples: Examples) -> list[tuple[str, int | None]]:
-    """From the simplest on; neighbours up to what the largest intent has."""
+    """List candidates, simplest first; neighbours up to the size of the largest intent."""
     most = int(examples.counts.max())
     near: list[tuple[str, int | None]] = [("knn", count) for count in NEIGHBOURS if count == 1 or count < most]
     heads: list[tuple[str, int | None]] = [("logistic", None)] if len(examples.intents) > 1 else []

@@ -1,4 +1,4 @@
-"""Readable names for groups of messages, from what their members say."""
+"""Readable names for groups of messages, taken from the words of their members."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ import numpy as np
 Phrase = tuple[str, ...]
 LONGEST = 3
 LENGTH_POWER = 0.8
-"""How much a phrase of n words counts more than one word: n to this power. Two words that are said together in more
-than about half of the messages with one of them make the better name."""
+"""A phrase of n words counts n to this power times as much as a single word. Two words make the better name if they
+occur together in more than about half of the messages that contain either.
+"""
 ENOUGH = 0.35
-"""A second phrase joins a name of one word if it scores at least this share of the first."""
+"""A second phrase joins a one-word name if it scores at least this share of the first."""
 SMOOTHING = 0.02
 SHORTEST = 3
 LONGEST_TEXT = 40
 STEM = 5
-"""Words that begin with the same letters, so many, are taken for forms of one; and "seat" and "seats"."""
+"""Words that share this many leading letters count as forms of one word; so do "seat" and "seats"."""
 _NOISE = re.compile(
     r"https?://\S+|www\.\S+|\S+@\S+\.\w+"  # Links and e-mail addresses.
     r"|<[A-Z_]+>|\[[A-Z_]+\]|__\w+__"  # Placeholders for personal data.
@@ -44,7 +45,7 @@ things think this those through to today told too tried try trying two u under u
 want wanted wants was way we well went were what when where which while who why will with would y'all yeah yes yet
 you your yours
 """
-"""English words that say nothing about what a message is about."""
+"""English words that carry no topic."""
 _FILLER_SET = frozenset(_FILLERS.split())
 
 
@@ -54,7 +55,7 @@ class _Candidate(NamedTuple):
 
 
 def _runs(text: str) -> list[list[str]]:
-    """The words of a message that may stand in a name, in pieces that no punctuation or placeholder divides."""
+    """Split a message into runs of usable words, at punctuation and placeholders."""
     text = _NOISE.sub(" . ", html.unescape(text)).replace("’", "'").lower()
     runs: list[list[str]] = [[]]
     for piece in _PIECE.finditer(text):
@@ -69,7 +70,7 @@ def _runs(text: str) -> list[list[str]]:
 
 
 def _phrases(text: str) -> set[Phrase]:
-    """One to three words in the order in which they are said; "not" needs what it denies, "up" what goes there."""
+    """Return phrases of one to three words in spoken order; "not" and "up" need the word they belong to."""
     found = set()
     for run in _runs(text):
         for size in range(1, LONGEST + 1):
@@ -81,10 +82,10 @@ def _phrases(text: str) -> set[Phrase]:
 
 
 def _candidates(own: Counter[Phrase], size: int, shares: Mapping[Phrase, float], groups: int) -> list[_Candidate]:
-    """Phrases of a group, the best first: said by many of its members, and by few of other groups."""
+    """Rank a group's phrases: frequent in the group, rare in other groups."""
     found = []
     for phrase, count in own.items():
-        if count < 2:  # What one message says is chance.
+        if count < 2:  # A phrase that only one message contains is chance.
             continue
         share = count / size
         rest = (shares[phrase] - share) / max(groups - 1, 1)
@@ -94,7 +95,7 @@ def _candidates(own: Counter[Phrase], size: int, shares: Mapping[Phrase, float],
 
 
 def _said_first(one: Phrase, other: Phrase, texts: Sequence[str]) -> bool:
-    """Whether the first phrase comes before the second in most messages that have both."""
+    """Whether the first phrase precedes the second in most messages that contain both."""
     first = 0
     for text in texts:
         words = [word for run in _runs(text) for word in run]
@@ -108,7 +109,7 @@ def _joined(name: Phrase, more: Phrase, texts: Sequence[str]) -> Phrase:
 
 
 def _name(candidates: list[_Candidate], texts: Sequence[str], taken: set[frozenset[str]]) -> Phrase:
-    """The best phrase, with another if one word is too little or the name is taken; empty if nothing is left."""
+    """Return the best phrase, extended by a second if it is too short or taken; empty if nothing is left."""
     if not candidates or candidates[0].score <= 0:
         return ()
     (name, best), *rest = candidates
@@ -122,7 +123,7 @@ def _name(candidates: list[_Candidate], texts: Sequence[str], taken: set[frozens
 
 
 def _unlike(name: Phrase, candidates: list[_Candidate]) -> list[_Candidate]:
-    """Those that add to a name: "delayed" adds nothing to "flight delay"."""
+    """Drop phrases that add nothing to a name, as "delayed" adds nothing to "flight delay"."""
 
     def alike(one: str, other: str) -> bool:
         return one[:STEM].startswith(other[:STEM]) or other[:STEM].startswith(one[:STEM])
@@ -136,7 +137,7 @@ def _shortened(text: str) -> str:
 
 
 def _first_free(texts: Sequence[str], taken: Sequence[str]) -> str:
-    """The first message that is no name yet; where all are, a letter tells them apart."""
+    """Return the first message that is not a name yet; if all are, add a letter."""
     short = list(dict.fromkeys(map(_shortened, texts)))
     lettered = (
         f"{short[0]} ({letters})" for size in (1, 2) for letters in map("".join, product(ascii_lowercase, repeat=size))
@@ -145,10 +146,10 @@ def _first_free(texts: Sequence[str], taken: Sequence[str]) -> str:
 
 
 def name_groups(groups: Sequence[Sequence[str]]) -> list[str]:
-    """A name for each group of messages: a short phrase that many of its members say and others do not.
+    """Name each group by a short phrase that many of its members contain and other groups do not.
 
-    No two names are alike. Where nothing is said more than elsewhere, or in a script without spaces between words, the
-    first message of the group is its name: put the most typical one first.
+    Names are unique. If no phrase stands out, or the script has no spaces between words, the group's first message is
+    its name, so put the most typical one first.
 
     Example:
         >>> name_groups([["please cancel my order 12", "cancel order 7"], ["my parcel is late", "is my parcel late"]])

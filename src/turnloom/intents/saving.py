@@ -1,4 +1,4 @@
-"""A classifier on disk: what it knows as JSON, its numbers as safetensors; never pickle."""
+"""Save a classifier as JSON and safetensors; never pickle."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ JSON, NUMBERS = "intents.json", "intents.safetensors"
 
 
 class Saved(BaseModel):
-    """What stands in `intents.json`."""
+    """The contents of `intents.json`."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -47,7 +47,7 @@ class Saved(BaseModel):
     out_of_scope: list[list[str]]
 
     def check(self, encoder: Encoder, folder: Path) -> None:
-        """Refuse an encoder whose vectors are not those of the examples: neither that model nor its export."""
+        """Reject an encoder that is neither the model that made the example vectors nor its export."""
         if not is_made_for(encoder, self.fingerprint):
             raise TurnloomError(
                 f"{folder} was made with the model {self.encoder!r} ({self.fingerprint[:12]}), not with "
@@ -80,9 +80,9 @@ def _described(fitted: Fitted, encoder: str, fingerprint: str, model: str | Path
 
 
 def write_fitted(fitted: Fitted, folder: Path, encoder: str, fingerprint: str, model: str | Path | None) -> None:
-    """Write a classifier so that its folder is never half of one.
+    """Write a classifier atomically: its folder is never half-written.
 
-    `encoder` and `fingerprint` identify the model whose vectors it holds, `model` is where that is, if known.
+    `encoder` and `fingerprint` identify the model that made the vectors; `model` is its folder, if known.
     """
     from safetensors.numpy import save_file
 
@@ -124,7 +124,7 @@ def _damaged(folder: Path, why: str) -> TurnloomError:
 
 
 def _check_numbers(saved: Saved, numbers: dict[str, Any], folder: Path) -> None:
-    """Refuse numbers that are not those of the messages and intents beside them."""
+    """Reject arrays that do not match the messages and intents beside them."""
     counts: dict[str, list[Any]] = {
         "examples": saved.examples,
         "held_out": saved.held_out,
@@ -140,10 +140,10 @@ def _check_numbers(saved: Saved, numbers: dict[str, Any], folder: Path) -> None:
 
 
 def read_fitted(folder: Path) -> tuple[Fitted, Saved]:
-    """Read a classifier and what is said of its encoder.
+    """Read a classifier and the description of its encoder.
 
     Raises:
-        TurnloomError: If there is none, or it is damaged.
+        TurnloomError: If the folder holds no classifier, or a damaged one.
     """
     saved, numbers = _read(folder)
     _check_numbers(saved, numbers, folder)

@@ -1,7 +1,7 @@
-"""Whether a message fits any intent at all: how familiar it is, and from where on it counts as in scope.
+"""Decide whether a message fits any intent: its familiarity, and the threshold for being in scope.
 
-A message's familiarity is its best similarity to an intent: half to the prototype, half to the nearest example. The
-threshold comes from the examples, each left out of its own intents, so no out-of-scope message is needed.
+A message's familiarity is its similarity to the closest intent: half to the prototype, half to the nearest example. The
+threshold comes from the examples, each left out of its own intents, so you don't need out-of-scope messages.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
 Source = Literal["held-out messages", "left-out examples", "single examples"]
 GRID = 201
-"""Quantiles of in-scope familiarity that are kept."""
+"""How many quantiles of in-scope familiarity to keep."""
 BORROWED = 8
-"""Similarities that stand for those to the missing second example of an intent with one."""
+"""How many similarities to borrow from other intents when an intent has no second example."""
 SINGLE_FACTOR = 2.0
-"""With one example of every intent, only the similarity to other intents is known. A message that is far from all other
-intents is taken to be far from its own example, too, half of the time."""
+"""With one example per intent, only similarities to other intents are known. In half of the cases, assume that a
+message far from all other intents is far from its own example too.
+"""
 
 
 @dataclass(frozen=True)
 class Rate:
-    """A share of messages, with its 95 % interval over which messages were there to estimate it."""
+    """A share of messages, with its 95 % confidence interval."""
 
     rate: float
     low: float
@@ -39,7 +40,7 @@ class Rate:
 
     @classmethod
     def of(cls, rate: float, count: float) -> Rate:
-        """The interval of a share among so many messages."""
+        """Compute the interval of a share among `count` messages."""
         from scipy.stats import beta
 
         hits = rate * count
@@ -50,14 +51,14 @@ class Rate:
 
 @dataclass(frozen=True)
 class Scope:
-    """From where on a message is in scope.
+    """The in-scope threshold and its expected error rates.
 
     Attributes:
-        threshold: The least familiarity.
-        false_reject: The share of in-scope messages that is expected below it.
-        false_accept: The share of out-of-scope messages that is expected above it; None without such examples.
-        source: What `false_reject` was estimated from; for single examples it is a guess, not a measurement.
-        quantiles: Familiarity of in-scope messages at equal steps from the least to the most.
+        threshold: The familiarity at or above which a message is in scope.
+        false_reject: The expected share of in-scope messages below the threshold.
+        false_accept: The expected share of out-of-scope messages above it; None without out-of-scope examples.
+        source: What `false_reject` was estimated from; with one example per intent it is a guess, not a measurement.
+        quantiles: Evenly spaced quantiles of in-scope familiarity.
     """
 
     threshold: float
@@ -67,7 +68,7 @@ class Scope:
     quantiles: tuple[float, ...]
 
     def rank(self, scores: Floats) -> Floats:
-        """The share of in-scope messages that are less familiar."""
+        """Return the share of in-scope messages that are less familiar."""
         grid = np.asarray(self.quantiles)
         return np.asarray(np.interp(scores, grid, np.linspace(0, 1, len(grid))), np.float64)
 
@@ -77,17 +78,16 @@ def _mix(prototypes: npt.NDArray[np.float32], nearest: npt.NDArray[np.float32]) 
 
 
 def familiarity(vectors: Vectors, similarities: npt.NDArray[np.float32], examples: Examples) -> Floats:
-    """The best similarity of new messages to an intent, given those to every example."""
+    """Return the similarity of each new message to its closest intent, from its similarities to every example."""
     both = _mix(prototype_scores(vectors, examples), nearest_scores(similarities, examples, 1))
     return np.asarray(both.max(axis=1), np.float64)
 
 
 def left_out_familiarity(examples: Examples, places: Places, weights: Floats) -> tuple[Floats, Floats, bool]:
-    """Familiarity of examples as if they were new, their weights, and whether any met another example of its intent.
+    """Return the examples' familiarity as if they were new, their weights, and whether any intent has a second example.
 
-    The only example of an intent cannot be left out. Similarities between two examples of other intents stand for the
-    one that is missing, `BORROWED` of them, each with a part of its weight; if there are none either, only what it has
-    in common with other intents is left.
+    An intent's only example cannot be left out. We borrow up to `BORROWED` similarities between examples of other
+    intents in its place, each with a share of the weight. If there are none, only similarities to other intents remain.
     """
     member = examples.member[places]
     scores = _mix(scores_as_if_new(examples, places, None), scores_as_if_new(examples, places, 1))
@@ -112,19 +112,19 @@ def fit_scope(
     false_accept_rate: float | None,
     outside: Floats | None,
 ) -> Scope:
-    """The threshold for a rate.
+    """Set the threshold for a target error rate.
 
     Args:
-        in_scope: Familiarity of in-scope messages, as if new.
-        weights: How much each counts.
+        in_scope: Familiarity of in-scope messages as if they were new.
+        weights: The weight of each.
         source: Where they come from.
-        false_reject_rate: The share of in-scope messages to lose.
-        false_accept_rate: The share of out-of-scope messages to let in; decides instead of the other if given.
+        false_reject_rate: The share of in-scope messages to reject.
+        false_accept_rate: The share of out-of-scope messages to accept; overrides `false_reject_rate`.
         outside: Familiarity of out-of-scope messages.
     """
     factor = SINGLE_FACTOR if source == "single examples" else 1.0
     if false_accept_rate is not None and outside is not None:
-        # The expected share of new ones above the j-th highest of n is j/(n+1); no less than 1/(n+1) can be had.
+        # The expected share of new messages above the j-th highest of n is j/(n+1), so 1/(n+1) is the lowest possible.
         place = max(int(false_accept_rate * (len(outside) + 1)), 1)
         threshold = float(np.nextafter(np.sort(outside)[-place], 2))
     else:

@@ -1,8 +1,8 @@
-"""How well each intent fits a message, by similarity; and the same for an example, had it not been given.
+"""Score how well each intent fits a message, or fits an example as if it had been left out.
 
-`class_scores` is for new messages. `left_out_scores` is for the examples themselves: each is scored as if it had never
-been an example, its intents' prototypes and neighbours made anew without it. What a new message would get can only be
-learned from that; `scores_as_if_new` also makes up for the one example that each of them lacks.
+`class_scores` is for new messages. `left_out_scores` is for the examples: each is scored as if it had never been one,
+with its intents' prototypes and neighbours computed without it. A left-out example is compared with one example fewer
+than a real message; `scores_as_if_new` corrects for this.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from turnloom.runtime.protocols import Vectors
 Floats = npt.NDArray[np.float32]
 Places = npt.NDArray[np.int64]
 NOTHING = np.float32(-2.0)
-"""Below every cosine: an intent without examples fits nothing."""
+"""Below every cosine: an intent without examples never fits."""
 
 
 def prototype_scores(vectors: Vectors, examples: Examples) -> Floats:
-    """The cosine to each intent's mean vector."""
+    """Return the cosine to each intent's mean vector."""
     lengths = np.linalg.norm(examples.sums, axis=1)
     scores = vectors @ (examples.sums / np.where(lengths > 0, lengths, 1)[:, None]).T
     return np.asarray(np.where(examples.counts > 0, scores, NOTHING), np.float32)
 
 
 def nearest_scores(similarities: Floats, examples: Examples, neighbours: int) -> Floats:
-    """The mean similarity to the nearest examples of each intent; to all of them if it has fewer.
+    """Return the mean similarity to each intent's nearest examples, or to all of them if it has fewer.
 
     A similarity of `-inf` leaves an example out.
     """
@@ -51,21 +51,21 @@ def nearest_scores(similarities: Floats, examples: Examples, neighbours: int) ->
 
 
 def class_scores(vectors: Vectors, examples: Examples, neighbours: int | None) -> Floats:
-    """The score of each intent for new messages: by prototypes, or by so many neighbours."""
+    """Score each intent for new messages, by prototypes or by nearest neighbours."""
     if neighbours is None:
         return prototype_scores(vectors, examples)
     return nearest_scores(vectors @ examples.vectors.T, examples, neighbours)
 
 
 def left_out_similarities(examples: Examples, places: Places) -> Floats:
-    """Similarities of some examples to all, `-inf` to themselves."""
+    """Return similarities of some examples to all examples, with `-inf` to themselves."""
     similarities = examples.vectors[places] @ examples.vectors.T
     similarities[np.arange(len(places)), places] = -np.inf
     return np.asarray(similarities, np.float32)
 
 
 def left_out_scores(examples: Examples, places: Places, neighbours: int | None) -> Floats:
-    """The score of each intent for some examples, each left out of its own intents; NaN where nothing else is left."""
+    """Score each intent for some examples, each left out of its own intents; NaN if that leaves an intent empty."""
     member = examples.member[places]
     alone = member & (examples.counts == 1)
     if neighbours is not None:
@@ -80,20 +80,21 @@ def left_out_scores(examples: Examples, places: Places, neighbours: int | None) 
 
 
 def _without(examples: Examples, vectors: Vectors) -> tuple[Floats, Floats]:
-    """Products of examples with each intent's sum without them, and the squared length of that sum."""
+    """Return dot products with each intent's sum without the example, and the squared norm of that sum."""
     towards = vectors @ examples.sums.T
     return towards - 1, (examples.sums**2).sum(axis=1) - 2 * towards + 1
 
 
 def scores_as_if_new(examples: Examples, places: Places, neighbours: int | None) -> Floats:
-    """Left-out scores as new messages would have them, met by all n examples of their intent and not by n-1.
+    """Correct left-out scores to what new messages would get, compared with all n examples instead of n-1.
 
-    With few examples that matters: a prototype of more examples is closer, and so is the nearest of more; and both vary
-    less from message to message.
+    This matters with few examples: with more of them, the prototype and the nearest example are both closer, and both
+    vary less between messages.
 
-    For prototypes: the mean similarity does not depend on the number m of examples, the length of their mean does, as
-    sqrt(1/m + (1 - 1/m) b), with b the mean similarity among them. For the nearest: what one more draw adds to the best
-    of n-1 normal ones is expected; for the mean of several near ones the same, as an upper bound of little effect.
+    Prototypes: the mean similarity does not depend on the number m of examples, but the length of their mean does:
+    sqrt(1/m + (1 - 1/m) b), with b the mean similarity among them. Nearest example: we add the expected gain of one
+    more draw to the best of n-1 normal draws. For the mean of several neighbours this is an upper bound; the effect is
+    small.
     """
     member = examples.member[places]
     plain = left_out_scores(examples, places, neighbours)
@@ -120,10 +121,10 @@ def _drawn_together(
     spread: _Spread,
     power: float,
 ) -> npt.NDArray[np.float64]:
-    """Own scores moved towards their mean as the variance falls with one more example.
+    """Shrink own scores towards their mean, as the variance falls with one more example.
 
-    The variance over messages is that between them plus that of single similarities over m**power: power 1 for a mean
-    of m, about 1/2 for the best of m normal ones.
+    The variance over messages is the variance between them plus that of single similarities divided by m**power: power
+    1 for a mean of m, about 1/2 for the best of m normal draws.
     """
     now, before = (spread.between + spread.within / size**power for size in (counts, counts - 1))
     factors = np.sqrt(now / np.maximum(before, 1e-12))
@@ -137,7 +138,7 @@ def _drawn_together(
 
 
 def _inner_similarity(examples: Examples) -> float:
-    """The mean similarity between two examples of an intent."""
+    """Return the mean similarity between two examples of the same intent."""
     several = examples.counts > 1
     counts = examples.counts[several].astype(np.float64)
     squared = (examples.sums[several] ** 2).sum(axis=1)
@@ -145,7 +146,7 @@ def _inner_similarity(examples: Examples) -> float:
 
 
 def own_similarities(examples: Examples, places: Places) -> tuple[Floats, Places]:
-    """The similarities of each example to the others of its first intent, one after the other; and how many it has."""
+    """Return each example's similarities to the others of its first intent, concatenated, and their counts."""
     columns = examples.member[places].argmax(axis=1)
     sizes = examples.counts[columns]
     rows = np.repeat(np.arange(len(places)), sizes)
@@ -157,7 +158,7 @@ def own_similarities(examples: Examples, places: Places) -> tuple[Floats, Places
 
 
 class _Spread(NamedTuple):
-    """Variance of similarities to examples of one's own intent: between messages, and within one message."""
+    """Variance of similarities to a message's own intent: between messages, and within one message."""
 
     between: float
     within: float
@@ -168,7 +169,7 @@ def _own_spread(examples: Examples, places: Places) -> _Spread:
     if not len(values):
         return _Spread(0.0, 0.0)
     total = float(values.var())
-    # With two examples an intent only the total is seen: half of it is taken to lie between messages.
+    # With two examples per intent, only the total is observable; assume that half of it lies between messages.
     within = total / 2
     several = sizes > 1
     if several.any():
@@ -180,7 +181,7 @@ def _own_spread(examples: Examples, places: Places) -> _Spread:
 
 
 def _expected_best(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """The expected best of so many standard normal draws (Blom's approximation)."""
+    """Return the expected maximum of standard normal draws (Blom's approximation)."""
     from scipy.special import ndtri
 
     return np.asarray(ndtri((counts - 0.375) / (counts + 0.25)), np.float64)

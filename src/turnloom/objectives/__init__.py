@@ -1,8 +1,7 @@
-"""The losses of dialogue contrastive learning: one file a paper's idea, on one shared core.
+"""Losses for contrastive learning on dialogue: one file per paper, on a shared core.
 
-Each is a `torch.nn.Module` that takes the SentenceTransformer to train and goes into a plain
-`SentenceTransformerTrainer` as its `loss`; nothing else of Turnloom is needed. `UtteranceManipulation` is for a
-CrossEncoder and its trainer.
+Each is a `torch.nn.Module` that takes the SentenceTransformer to train. Pass it to a plain `SentenceTransformerTrainer`
+as `loss`; you need nothing else from Turnloom. `UtteranceManipulation` is for a CrossEncoder and its trainer.
 """
 
 from __future__ import annotations

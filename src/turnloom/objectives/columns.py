@@ -1,9 +1,9 @@
-"""Columns of a batch: keys for equal texts, their vectors in mini-batches, and those of the model before training.
+"""Columns of a batch: keys for equal texts, embeddings in mini-batches, and embeddings of the base model.
 
-Large batches fit into little memory: the activations of mini-batches are made again when the backward pass needs them.
-This gives the gradient of gradient caching (Gao et al., 2021, https://arxiv.org/abs/2101.06983), to the last bit of
-dropout, as plain checkpointing: one backward pass in which each mini-batch runs forward a second time. So gradient
-accumulation, gradient scaling and data-parallel training need nothing special.
+Large batches fit into little memory, because mini-batch activations are recomputed in the backward pass. The gradient
+equals that of gradient caching (Gao et al., 2021, https://arxiv.org/abs/2101.06983), dropout included, but it is plain
+checkpointing: one backward pass, in which each mini-batch runs forward a second time. So gradient accumulation,
+gradient scaling and data-parallel training work as usual.
 """
 
 from __future__ import annotations
@@ -21,23 +21,22 @@ from turnloom.errors import TurnloomError
 from turnloom.objectives.gathering import gather_rows, world_size
 
 Features = dict[str, Any]
-"""One column of a batch as a trainer passes it: `input_ids`, `attention_mask` and what else the model reads."""
+"""One column of a batch as a trainer passes it: `input_ids`, `attention_mask` and other model inputs."""
 
 
 def bare_model(model: nn.Module) -> Any:
-    """The model without its data-parallel wrapper."""
+    """Return the model without its data-parallel wrapper."""
     return model.module if isinstance(model, DistributedDataParallel) else model
 
 
 BY_LENGTH = 16
-"""Rows that are encoded together on a CPU: the fewer, the less of them is padding and the more of them a core's cache
-holds."""
+"""Rows encoded together on a CPU: fewer rows mean less padding, and more of them fit into a core's cache."""
 BY_LENGTH_BF16 = 32
-"""The same in bfloat16, whose instructions multiply whole tiles of rows; fewer were not tried."""
+"""The same in bfloat16, whose instructions multiply whole tiles of rows; smaller values are untested."""
 
 
 def _rows(features: Features, places: Tensor) -> Features:
-    """Some rows, without the columns on the right in which they all are padded."""
+    """Select rows, and cut the columns in which all of them are padding."""
     mask = features["attention_mask"]
     used = mask[places].any(dim=0).nonzero()
     width = int(used[-1]) + 1 if len(used) else 1
@@ -45,7 +44,7 @@ def _rows(features: Features, places: Tensor) -> Features:
     def cut(value: Any) -> Any:
         if not isinstance(value, Tensor) or value.ndim == 0:
             return value
-        # A copy, because a module may write into its inputs, and the second pass must start from the same ones.
+        # A copy, because a module may write to its inputs, and the second pass must start from the same values.
         return value[places, :width] if value.shape[:2] == mask.shape else value[places]
 
     return {name: cut(value) for name, value in features.items()}
@@ -58,9 +57,9 @@ def in_mini_batches(
     size: int | None,
     by_length: int | None = None,
 ) -> Tensor:
-    """What `step(model, features)` gives for all rows, with the activations of at most `size` of them in memory.
+    """Apply `step(model, features)` to all rows, with the activations of at most `size` of them in memory.
 
-    With no size all activations are kept, and `by_length` rows run together on a CPU.
+    Without a size, all activations are kept, and on a CPU `by_length` rows run together.
     """
     mask = features.get("attention_mask")
     if size is None and (mask is None or mask.device.type != "cpu"):
@@ -69,25 +68,25 @@ def in_mini_batches(
         raise TurnloomError(
             "mini-batches need padded inputs", "turn off unpadding in the model, or leave mini_batch_size out"
         )
-    # Long rows with long ones: on a processor without thousands of cores, padding costs as much as words.
+    # Group rows by length: on a processor without thousands of cores, padding costs as much as words.
     order = mask.sum(dim=1).argsort(stable=True)
     outputs = []
     together = size or by_length or (BY_LENGTH_BF16 if torch.is_autocast_enabled("cpu") else BY_LENGTH)
     for number, places in enumerate(order.split(together)):
-        # The wrapper prepares its reduction of gradients in the forward pass: once, and never within the backward pass.
+        # The wrapper prepares its gradient reduction in the forward pass: once, and never within the backward pass.
         models = iter([model] if number == 0 else [])
 
         def run(features: Features, places: Tensor = places, models: Any = models) -> Tensor:
             return step(next(models, bare_model(model)), _rows(features, places))
 
-        # Weights that autocast has cast once would sum the gradients of all mini-batches in its low precision.
+        # Autocast would cache cast weights and sum the gradients of all mini-batches in low precision.
         torch.clear_autocast_cache()
         outputs.append(run(features) if size is None else checkpoint(run, features, use_reentrant=False))
     return torch.cat(outputs)[order.argsort()]
 
 
 def sentence_vectors(model: nn.Module, features: Features, size: int | None) -> Tensor:
-    """The encoder's vectors of a column of texts, with the activations of at most `size` of them in memory."""
+    """Encode a column of texts, with the activations of at most `size` of them in memory."""
     return in_mini_batches(model, features, lambda part, rows: part(rows)["sentence_embedding"], size)
 
 
@@ -101,10 +100,10 @@ def _mixed(value: Tensor) -> Tensor:
 
 
 def text_keys(features: Features) -> Tensor:
-    """A key for each row of a column: equal for equal texts, however they are padded.
+    """Compute a key per row of a column, equal for equal texts whatever their padding.
 
     Args:
-        features: `input_ids` and `attention_mask`, (rows, tokens) each.
+        features: `input_ids` and `attention_mask`, each of shape (rows, tokens).
 
     Example:
         >>> import torch
@@ -124,30 +123,30 @@ def text_keys(features: Features) -> Tensor:
 
 
 class FrozenBase:
-    """The encoder as it was when the loss was made; no module, so that it is neither trained nor saved."""
+    """A copy of the encoder at the time the loss was created. Not a module, so it is neither trained nor saved."""
 
     def __init__(self, model: Any) -> None:
         self._model: Any = copy.deepcopy(bare_model(model)).eval().requires_grad_(False)
 
     @torch.no_grad()
     def vectors(self, features: Features) -> Tensor:
-        """Its vectors of a column of texts."""
+        """Encode a column of texts."""
         model = self._model.to(features["input_ids"].device)
         return sentence_vectors(model, features, None)
 
 
 def _cosines(vectors: Tensor) -> Tensor:
-    """Between the texts of this process and those of all."""
+    """Compute cosines between this process's texts and those of all processes."""
     unit = nn.functional.normalize(vectors.to(torch.promote_types(vectors.dtype, torch.float32)), dim=1)
     return unit @ gather_rows(unit).T
 
 
 def pairwise_pull(vectors: Tensor, teacher: Tensor) -> Tensor:
-    """How far the cosines between texts have moved from those of a teacher: the mean square over pairs of texts.
+    """Mean squared change of pairwise cosines from those of a teacher.
 
-    With more than one process, of the texts of all: the mean over processes is that of the whole batch.
+    With several processes it covers the texts of all of them: the mean over processes is that of the whole batch.
     """
     with torch.autocast(vectors.device.type, enabled=False):
         moved = (_cosines(vectors) - _cosines(teacher)).square()
     count = moved.shape[1]
-    return moved.sum() * world_size() / max(count * (count - 1), 1)  # A text has not moved from itself.
+    return moved.sum() * world_size() / max(count * (count - 1), 1)  # A text's cosine with itself never changes.

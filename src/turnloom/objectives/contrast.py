@@ -1,4 +1,4 @@
-"""What all contrastive objectives share: from columns of texts to a loss over anchors, positives and negatives."""
+"""The core of all contrastive objectives: from columns of texts to a loss over anchors, positives and negatives."""
 
 from __future__ import annotations
 
@@ -20,25 +20,27 @@ Similarity = Literal["cosine", "dot"]
 
 
 class Contrast(Loss):
-    """A contrastive loss over columns (context, reply, negatives...); the objectives are settings of it.
+    """A contrastive loss over columns (context, reply, negatives...). The other contrastive objectives configure it.
 
-    With more than one process, each compares its own anchors with the candidates of all, and the mean of the processes'
-    gradients is the gradient of the whole batch. Similarities are computed in at least 32 bits, whatever autocast says.
+    With several processes, each compares its own anchors with the candidates of all processes, and the mean of their
+    gradients is the gradient of the whole batch. Similarities are computed in at least 32 bits, even under autocast.
 
     Args:
         model: The SentenceTransformer to train.
-        temperature: Similarities ("cosine" or "dot") are divided by it.
+        temperature: Divides the similarities ("cosine" or "dot").
         form: "simclr": both sides are anchors, all other texts of both sides are negatives. "symmetric": both sides are
             anchors, the other side's texts are negatives. "forward": contexts are anchors, replies are negatives.
-            Columns from the third on are negatives of all contexts.
-        weighting: How negatives are weighted, see `HardNegativeContrast`.
-        head: A module or the name of one between encoder and similarity; trained along.
-        mask: "text": a candidate with the text of the anchor or of its positive is no negative. "none" keeps it.
-        weighted: Whether labels are weights of the pairs. The loss is the mean over anchors of weight times term.
-        normalize_weights: Divide by the sum of the weights instead of the number of anchors.
-        gather: Use the texts of all processes as candidates.
-        mini_batch_size: Texts whose activations are in memory at a time; none for all. Costs a second forward pass.
-        row_chunk: Anchors whose similarities are in memory at a time; chosen by the batch when not given.
+            Further columns are negatives of all contexts.
+        weighting: How to weight negatives; see `HardNegativeContrast`.
+        head: A module, or the name of one, between encoder and similarity; trained with the encoder.
+        mask: "text" excludes candidates that equal the anchor or its positive from the negatives; "none" keeps them.
+        weighted: Whether labels are pair weights. The loss is the mean over anchors of weight times term.
+        normalize_weights: Whether to divide by the sum of the weights instead of the number of anchors.
+        gather: Whether to use the texts of all processes as candidates.
+        mini_batch_size: The number of texts whose activations are in memory at a time; None for all. Costs a second
+            forward pass.
+        row_chunk: The number of anchors whose similarities are in memory at a time; by default chosen from the batch
+            size.
     """
 
     passed_on: ClassVar[tuple[str, ...]] = ("temperature", "mask", "mini_batch_size")
@@ -92,13 +94,13 @@ class Contrast(Loss):
         self._shared = SharedHead(self.head) if self.head is not None else None
 
     def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
-        """The loss of a batch, as a trainer calls it; `pair_weights` makes weights of the labels."""
+        """Compute the loss of a batch, as a trainer calls it; `pair_weights` converts labels to weights."""
         columns = list(sentence_features)
         keys = [text_keys(column) for column in columns] if self.mask == "text" else None
         return self.contrast(self.embed(columns), keys=keys, weights=self.pair_weights(labels))
 
     def pair_weights(self, labels: Tensor | None) -> Tensor | None:
-        """A weight for each pair, or none."""
+        """Return a weight per pair, or None."""
         if not self.weighted:
             return None
         if labels is None:
@@ -106,11 +108,11 @@ class Contrast(Loss):
         return labels
 
     def pooled(self, output: Features) -> Tensor:
-        """The vectors to compare, out of what the model gives."""
+        """Return the vectors to compare from the model's output."""
         return output["sentence_embedding"]  # type: ignore[no-any-return]
 
     def embed(self, columns: Sequence[Features]) -> list[Tensor]:
-        """The vectors of each column, after the head, in mini-batches when asked for."""
+        """Encode each column and apply the head, in mini-batches if requested."""
         through = self._head_of_columns()
 
         def vectors(column: int) -> Tensor:
@@ -127,7 +129,7 @@ class Contrast(Loss):
         return [through(side, column) for column, side in enumerate(vectors)]
 
     def _head_of_columns(self) -> Callable[[Tensor, int], Tensor]:
-        """A function of vectors and their column, with the head's gradient shared by all processes."""
+        """Return a function of vectors and their column, with the head's gradient shared by all processes."""
         head = self.head
         if head is None or self._shared is None:
             return lambda vectors, _: vectors
@@ -143,9 +145,9 @@ class Contrast(Loss):
     def contrast(
         self, vectors: Sequence[Tensor], keys: Sequence[Tensor] | None = None, weights: Tensor | None = None
     ) -> Tensor:
-        """The loss of vectors (pairs, width) of each column, with a weight for each pair.
+        """Compute the loss from the vectors (pairs, width) of each column and a weight per pair.
 
-        A candidate with the key of an anchor or of its positive is no negative.
+        Candidates with the key of an anchor or of its positive are not its negatives.
         """
         if len(vectors) < 2:
             raise TurnloomError("a contrastive loss compares two columns", "give contexts and replies")
@@ -156,22 +158,22 @@ class Contrast(Loss):
             weights = weights.to(vectors[0])
             sides = self._sides(vectors, keys, weights)
             summed = torch.stack([weighted_sum(side, self.weighting, self.row_chunk) for side in sides]).sum()
-            # Per process, so that the mean over processes is the mean over all anchors, however they are spread.
+            # Per process, so that the mean over processes is the mean over all anchors, however they are distributed.
             whole = weights.sum() if self.normalize_weights else weights.new_tensor(float(len(weights)))
             if self.gather:
                 whole = total(whole) / world_size()
-            whole = whole.masked_fill(whole == 0, 1)  # Nothing has weight: 0 and no gradient, not 0 / 0.
+            whole = whole.masked_fill(whole == 0, 1)  # Without any weight, the loss is 0, not 0 / 0.
             return summed / (whole * len(sides))
 
     def _scaled(self, vectors: Tensor) -> Tensor:
-        """Vectors whose dot products are similarities divided by the temperature."""
+        """Scale vectors so that dot products are similarities divided by the temperature."""
         vectors = vectors.to(torch.promote_types(vectors.dtype, torch.float32))
         if self.similarity == "cosine":
             vectors = nn.functional.normalize(vectors, dim=1)
         return vectors * float(self.temperature**-0.5)
 
     def _sides(self, vectors: Sequence[Tensor], keys: Sequence[Tensor] | None, weights: Tensor) -> list[Anchors]:
-        """The anchors of each side with their candidates: the other side first, then the own one, then negatives."""
+        """Return each side's anchors with their candidates: the other side, then its own, then negatives."""
         spread = self.gather and world_size() > 1
         everywhere = [gather_rows(column) for column in vectors] if spread else list(vectors)
         keys_everywhere = [gather_rows(column) for column in keys] if spread and keys is not None else keys
@@ -192,5 +194,5 @@ class Contrast(Loss):
         return sides
 
     def get_config_dict(self) -> dict[str, Any]:
-        """The settings, for the model card."""
+        """Return the settings for the model card."""
         return {**super().get_config_dict(), "head": "none" if self.head is None else type(self.head).__name__}

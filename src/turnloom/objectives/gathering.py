@@ -1,4 +1,4 @@
-"""What several training processes share: their vectors, their counts, and the parameters of their heads.
+"""State shared by several training processes: vectors, counts, and head parameters.
 
 Gathering vectors is easy to get wrong without noticing: the loss is right and the gradient is not. Here the
 gradient of a gathered row goes back to the process that made it, summed over all processes that used it.
@@ -17,28 +17,28 @@ from torch.func import functional_call
 
 
 def world_size() -> int:
-    """How many processes train together; 1 without `torch.distributed`."""
+    """The number of training processes; 1 without `torch.distributed`."""
     return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
 
 
 @contextmanager
 def first_process_first() -> Iterator[None]:
-    """The first process goes through the body before all others: it makes the files that they then find."""
+    """Let the first process run the body before all others, so that they find the files it creates."""
     from accelerate import PartialState
 
-    # Joins the processes that torchrun or Ray has started, which the trainer would otherwise do later.
+    # Join the processes started by torchrun or Ray, which the trainer would otherwise do later.
     state = PartialState(cpu=not torch.cuda.is_available())
     with state.main_process_first():
         yield
 
 
 def is_first_process() -> bool:
-    """Whether this process writes the files."""
+    """Whether this process writes files."""
     return not (dist.is_available() and dist.is_initialized()) or dist.get_rank() == 0
 
 
 def total(value: Tensor) -> Tensor:
-    """The sum of a value over all processes, without gradient."""
+    """Sum a value over all processes, without gradient."""
     value = value.detach().clone()
     if world_size() > 1:
         dist.all_reduce(value)
@@ -46,7 +46,7 @@ def total(value: Tensor) -> Tensor:
 
 
 def from_first_process(value: float, device: torch.device) -> float:
-    """The first process's value, so that all decide alike."""
+    """Return the first process's value, so that all make the same decision."""
     if world_size() == 1:
         return value
     shared = torch.tensor(value, dtype=torch.float64, device=device)
@@ -62,7 +62,7 @@ def _row_counts(rows: int, device: torch.device) -> list[int]:
 
 
 def _collect(tensor: Tensor, counts: list[int]) -> Tensor:
-    """The rows of all processes; a collective wants equal shapes, so shorter ones are filled up and cut again."""
+    """Collect the rows of all processes. Collectives need equal shapes, so shorter ones are padded and cut again."""
     filled = tensor.new_zeros((max(counts), *tensor.shape[1:]))
     filled[: tensor.shape[0]] = tensor
     parts = [torch.empty_like(filled) for _ in counts]
@@ -79,14 +79,14 @@ class _Gather(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        # Every process has used these rows: each holds a part of their gradient.
+        # Every process used these rows, so each holds a share of their gradient.
         gradient = gradient.contiguous().clone()
         dist.all_reduce(gradient)
         return gradient[ctx.own], None
 
 
 def gather_rows(tensor: Tensor) -> Tensor:
-    """The rows of all processes in the order of their ranks, differentiable; numbers of rows may differ."""
+    """Gather the rows of all processes in rank order, differentiably; row counts may differ."""
     if world_size() == 1:
         return tensor
     counts = _row_counts(tensor.shape[0], tensor.device)
@@ -97,7 +97,7 @@ def gather_rows(tensor: Tensor) -> Tensor:
 
 
 def own_offset(rows: int, device: torch.device) -> int:
-    """Where this process's rows begin among those of all processes."""
+    """Return where this process's rows start among those of all processes."""
     return sum(_row_counts(rows, device)[: dist.get_rank()]) if world_size() > 1 else 0
 
 
@@ -116,10 +116,10 @@ class _Shared(torch.autograd.Function):
 
 
 class SharedHead:
-    """A head inside a loss, the same in all processes.
+    """A head inside a loss, kept identical in all processes.
 
-    A trainer wraps the encoder for data-parallel training, but not the loss: without this, heads inside a loss would
-    drift apart. No module itself, so that the loss has the head once.
+    A trainer wraps the encoder for data-parallel training, but not the loss; without this class, heads inside a loss
+    would drift apart. It is not a module itself, so that the loss registers the head only once.
     """
 
     def __init__(self, head: nn.Module) -> None:
@@ -127,9 +127,9 @@ class SharedHead:
         self._agreed = False
 
     def parameters(self) -> dict[str, Tensor]:
-        """By name, for `torch.func.functional_call`, so that their gradient is the mean over all processes."""
+        """Return parameters by name for `torch.func.functional_call`; their gradient is the mean over all processes."""
         if world_size() > 1 and not self._agreed:
-            for parameter in self._head.parameters():  # Each process has drawn its own at random.
+            for parameter in self._head.parameters():  # Each process has initialised its own at random.
                 dist.broadcast(parameter.data, 0)
         self._agreed = True
         named = dict(self._head.named_parameters())
@@ -140,6 +140,6 @@ class SharedHead:
         return {**named, **dict(zip(trained, shared, strict=True))}
 
     def __call__(self, vectors: Tensor) -> Tensor:
-        """Vectors after the head. Each call exchanges gradients: who makes several a step takes `parameters` once."""
+        """Apply the head. Each call exchanges gradients; to apply it several times per step, take `parameters` once."""
         found: Tensor = functional_call(self._head, self.parameters(), (vectors,))
         return found

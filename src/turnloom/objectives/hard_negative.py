@@ -1,4 +1,4 @@
-"""DSE: consecutive utterances, with negatives weighted by how hard they are."""
+"""DSE: consecutive utterances, with negatives weighted by hardness."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from turnloom.objectives.row_terms import Weighting
 
 
 class HardNegativeContrast(Contrast):
-    """The loss of DSE (Zhou et al., 2022): NT-Xent over both sides, close negatives weigh more.
+    """The loss of DSE (Zhou et al., 2022): NT-Xent over both sides, with more weight on closer negatives.
 
     Formula:
         Equations 1 to 3. With `s_ij = cos(x_i, x_j) / temperature`, the positive's similarity `p`, and `j` over the
@@ -21,26 +21,26 @@ class HardNegativeContrast(Contrast):
         - `weighting="none"`: `-log( e^p / (e^p + sum_j exp(s_ij)) )`
 
     Inputs:
-        Columns (utterance, next utterance, negative...): further columns are negatives of every first utterance.
+        Columns (utterance, next utterance, negative...). Further columns are negatives of every first utterance.
 
     When to use:
-        For utterances of dialogues without labels; batches of hundreds of pairs.
+        On unlabelled dialogues, with batches of hundreds of pairs.
 
     Relations to other losses:
         `weighting="none"` is `NTXent` with form "simclr". sentence-transformers' `MultipleNegativesRankingLoss` has
         a hardness too, but adds the similarity, unscaled and without gradient, to the logit of a negative.
 
     Where it differs:
-        The paper prints the weight inside the exponent (Equation 1), its published code has it outside: the default
-        here. "inside" takes weight 1 for the positive and the mean of Equation 2 over the 2M - 2 negatives. The
-        gradient flows through the weight in both. Neither masks equal texts; here they are no negatives unless
-        `mask="none"`.
+        The paper prints the weight inside the exponent (Equation 1); its published code has it outside, which is the
+        default here. "inside" uses weight 1 for the positive and takes the mean of Equation 2 over the 2M - 2
+        negatives. The gradient flows through the weight in both. Neither masks equal texts; here, equal texts are not
+        negatives unless `mask="none"`.
 
     Args:
         model: The SentenceTransformer to train.
         weighting: "outside" (published code), "inside" (as printed) or "none".
         head: "mlp" in the paper (d to 128, dropped after training).
-        options: Of `Contrast`, such as temperature (0.05 in the paper), mask and mini_batch_size.
+        options: Options of `Contrast`, such as temperature (0.05 in the paper), mask and mini_batch_size.
     """
 
     kind = "hard_negative"

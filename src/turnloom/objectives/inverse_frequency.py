@@ -1,4 +1,4 @@
-"""WMDC: pairs of frequent responses weigh less."""
+"""WMDC: pairs with frequent responses weigh less."""
 
 from __future__ import annotations
 
@@ -26,20 +26,21 @@ class InverseFrequencyContrast(Contrast):
         Columns (context, response) and `label`: how often the response occurs in the whole training set, at least 1.
 
     When to use:
-        With contexts of several turns, where a few polite responses make up much of the data. For window sizes 1 to
-        w give a trainer w data sets and a dictionary with one of these losses for each: every size has its own head.
+        With contexts of several turns, where a few polite responses make up much of the data. For window sizes 1 to w,
+        give a trainer w data sets and a dictionary with one of these losses per data set, so that every size has its
+        own head.
 
     Relations to other losses:
         With all frequencies 1 it is `NTXent` with form "symmetric".
 
     Where it differs:
-        Equal responses in a batch, which the paper keeps as negatives at a low weight, are no negatives unless
-        `mask="none"`. The paper leaves open whether weights are normalised; they are not.
+        The paper keeps equal responses in a batch as negatives at a low weight; here they are not negatives unless
+        `mask="none"`. The paper does not say whether weights are normalised; here they are not.
 
     Args:
         model: The SentenceTransformer to train.
         head: "linear" in the paper (d to d, dropped after training).
-        options: Of `Contrast`, such as temperature (0.05 in the paper), mask and mini_batch_size.
+        options: Options of `Contrast`, such as temperature (0.05 in the paper), mask and mini_batch_size.
     """
 
     kind = "inverse_frequency"
@@ -56,7 +57,7 @@ class InverseFrequencyContrast(Contrast):
         super().__init__(model, form="symmetric", head=head, weighted=True, **options)
 
     def pair_weights(self, labels: Tensor | None) -> Tensor | None:
-        """The inverse response frequency of each pair."""
+        """Return the inverse response frequency of each pair."""
         frequency = super().pair_weights(labels)
         assert frequency is not None
         if bool((frequency < 1).any()):

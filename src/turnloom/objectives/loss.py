@@ -1,4 +1,4 @@
-"""What every loss has, the types of options that several have, heads, and a sum of losses."""
+"""The base class of all losses, shared option types, heads, and a sum of losses."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ Weight = Annotated[float, Field(ge=0)]
 
 
 class Loss(nn.Module):
-    """A loss; its class says what a recipe and a model card need to know of it, its constructor what may be set."""
+    """A loss. Class attributes describe it to recipes and model cards; constructor arguments are its options."""
 
     kind: ClassVar[str]
-    """Its name in recipes, and that of its file."""
+    """Its name in recipes, and the name of its file."""
     wants_frequencies: ClassVar[bool] = False
-    """Whether labels say how frequent each reply is."""
+    """Whether labels are reply frequencies."""
     trains_cross_encoder: ClassVar[bool] = False
     kept_routes: ClassVar[tuple[str, ...]] = ("query", "document")
-    """Which outputs of the model its heads become if they are kept."""
+    """The model outputs that its heads become if they are kept."""
     reference: ClassVar[str] = ""
     """The paper as BibTeX."""
     settings: ClassVar[tuple[str, ...]] = ()
-    """The attributes that a model card shows."""
+    """The attributes to show in a model card."""
     passed_on: ClassVar[tuple[str, ...]] = ()
-    """Keywords of a base class that recipes may set too, for a class that passes ``**options`` on to it."""
+    """Options of a base class that recipes may set too, for a class that forwards ``**options`` to it."""
 
     def get_config_dict(self) -> dict[str, Any]:
-        """The settings, for the model card."""
+        """Return the settings for the model card."""
         return {name: getattr(self, name) for name in self.settings}
 
     @property
@@ -52,14 +52,14 @@ def check_choice(option: str, value: str, choices: Any) -> None:
 
 
 def like_model(layer: nn.Module, model: Any) -> nn.Module:
-    """A layer on the model's device and in its precision."""
+    """Move a layer to the model's device and precision."""
     like: Tensor = next(model.parameters(), torch.zeros(()))
     return layer.to(device=like.device, dtype=like.dtype)
 
 
 Head = Literal["mlp", "linear", "context-reply", "none"]
 AnyHead = Annotated[nn.Module | Head | None, GetPydanticSchema(lambda _, handler: handler(Head))]
-"""In Python a module too; a recipe can only name one."""
+"""In Python this may also be a module; a recipe can only name one."""
 
 
 def mlp_head(width: int, out: int = 128) -> nn.Module:
@@ -73,10 +73,10 @@ def linear_head(width: int) -> nn.Module:
 
 
 def _identity_mlp(width: int) -> nn.Module:
-    """Two layers that give back what they get, with room to learn: x = relu(x) - relu(-x).
+    """Two layers that start as the identity, with room to learn: x = relu(x) - relu(-x).
 
-    Two thirds of the hidden units carry the input, one third begins at random and unused. Unlike a residual network,
-    it is made of plain layers, which every installation of sentence-transformers can load.
+    Two thirds of the hidden units carry the input; one third starts at random and unused. Unlike a residual network, it
+    consists of plain layers, which every installation of sentence-transformers can load.
     """
     inner, outer = nn.Linear(width, 3 * width), nn.Linear(3 * width, width)
     with torch.no_grad():
@@ -90,10 +90,10 @@ def _identity_mlp(width: int) -> nn.Module:
 
 
 class ContextReplyHeads(nn.Module):
-    """One head for contexts, another for replies; both begin as the identity, and both are meant to be kept.
+    """One head for contexts and one for replies. Both start as the identity, and both are meant to be kept.
 
-    What fits as a reply is not what means the same: with its own head for each side, a shared encoder need not choose.
-    After training, `context` belongs to `encode_query` and `reply` to `encode_document`.
+    A fitting reply does not mean the same as its context: one vector can't represent both well, but a shared encoder
+    with a head per side can. After training, `encode_query` uses `context` and `encode_document` uses `reply`.
     """
 
     def __init__(self, width: int) -> None:
@@ -102,12 +102,12 @@ class ContextReplyHeads(nn.Module):
         self.reply: nn.Module = _identity_mlp(width)
 
     def forward(self, vectors: Tensor, column: int) -> Tensor:
-        """Apply the head of a column: 0 holds the contexts, the others hold replies."""
+        """Apply the head of a column: column 0 holds contexts, the others hold replies."""
         return (self.context if column == 0 else self.reply)(vectors)  # type: ignore[no-any-return]
 
 
 def build_head(head: AnyHead, model: Any) -> nn.Module | None:
-    """The head of this name, fitting a model; a module is taken as it is."""
+    """Create the head of this name for a model; a module is returned unchanged."""
     if head is None or head == "none" or isinstance(head, nn.Module):
         return head if isinstance(head, nn.Module) else None
     makers: dict[str, Any] = {"mlp": mlp_head, "linear": linear_head, "context-reply": ContextReplyHeads}
@@ -123,14 +123,14 @@ class Sum(Loss):
         `sum_k weight_k loss_k`
 
     Inputs:
-        What each of the losses takes.
+        The inputs of the losses.
 
     When to use:
         For TOD-BERT, `Sum((ResponseContrast(model), 1.0), (MaskedLanguage(model, columns=(0,)), 1.0))`, or to keep a
         language model's knowledge while contrasting.
 
     Args:
-        parts: Pairs of a loss and its weight; all losses train the same model.
+        parts: Pairs of a loss and its weight; all losses must train the same model.
     """
 
     def __init__(self, *parts: tuple[nn.Module, float]) -> None:
@@ -139,20 +139,20 @@ class Sum(Loss):
             raise TurnloomError("a sum of no losses", "give pairs of a loss and a weight")
         self.losses: Any = nn.ModuleList([loss for loss, _ in parts])
         self.weights = [float(weight) for _, weight in parts]
-        # A trainer looks here to put its wrapped model in, and then into all parts.
+        # A trainer replaces this attribute by its wrapped model, which is then passed to all losses.
         self.model = parts[0][0].model
         if any(loss.model is not self.model for loss in self.losses):
             raise TurnloomError("a sum of losses for different models", "make all of them with the same model")
 
     def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
-        """The sum for a batch, as a trainer calls it."""
+        """Compute the sum for a batch, as a trainer calls it."""
         columns = list(sentence_features)
-        # Models write their outputs into what they are given, so each loss gets its own.
+        # Models write their outputs into their inputs, so each loss gets its own copy.
         values = [loss([dict(column) for column in columns], labels) for loss in self.losses]
         return torch.stack([weight * value for weight, value in zip(self.weights, values, strict=True)]).sum()
 
     def get_config_dict(self) -> dict[str, Any]:
-        """The settings of all parts, for the model card."""
+        """Return the settings of all losses for the model card."""
         parts = zip(self.losses, self.weights, strict=True)
         return {type(loss).__name__: {"weight": weight, **loss.get_config_dict()} for loss, weight in parts}
 
@@ -172,9 +172,9 @@ def small_transformer(
     dropout: float = 0.1,
     pooling: Literal["mean", "cls", "max"] = "mean",
 ) -> Any:
-    """A SentenceTransformer of BERT's shape with random weights, whose words are those of a fast tokenizer.
+    """Create a SentenceTransformer with BERT's architecture, random weights and the vocabulary of a fast tokenizer.
 
-    `heads` divide the `width`; `length` is the most tokens a text may have.
+    `width` must be a multiple of `heads`; `length` is the maximum number of tokens per text.
     """
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer

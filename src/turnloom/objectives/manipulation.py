@@ -15,14 +15,14 @@ from turnloom.objectives.loss import Loss, Weight, check_choice, like_model
 from turnloom.views.utterance_tasks import MARKS, MarkedInput, Task
 
 BY_LENGTH = 16
-"""Rows that run together on a CPU: a step of UMS then takes two thirds of the time, with 8 or 32 three quarters."""
+"""Rows that run together on a CPU: a UMS step then takes two thirds of the time (three quarters with 8 or 32)."""
 Form = Literal["binary", "softmax"]
 Row = tuple[Sequence[int], Sequence[int]]
-"""The tokens of an input and their segments."""
+"""The token ids of an input, and their segments."""
 
 
 def padded(tokenizer: Any, rows: Sequence[Row], device: torch.device | None = None) -> Features:
-    """Inputs of several lengths as one batch."""
+    """Pad inputs of different lengths into one batch."""
     width = max(len(ids) for ids, _ in rows)
 
     def filled(values: Sequence[int], filler: int) -> list[int]:
@@ -38,9 +38,9 @@ def padded(tokenizer: Any, rows: Sequence[Row], device: torch.device | None = No
 
 
 def scores_and_states(model: Any, features: Features) -> tuple[Tensor, Tensor]:
-    """A CrossEncoder's score of each input, and the last state of each token, from one forward pass.
+    """Return a CrossEncoder's score per input and the last state per token, from one forward pass.
 
-    The scores come from the whole model, perhaps wrapped for data-parallel training; the states are caught on the way.
+    The scores come from the whole model, which may be wrapped for data-parallel training; a hook captures the states.
     """
     caught: list[Tensor] = []
     network = bare_model(model).model.base_model
@@ -53,12 +53,12 @@ def scores_and_states(model: Any, features: Features) -> tuple[Tensor, Tensor]:
 
 
 def _by_length(model: Any, features: Features) -> tuple[Tensor, Tensor]:
-    """The scores and states of a batch, computed by rows of like length; what stands beyond a row's end is nothing."""
+    """Compute the scores and states of a batch in groups of similar length; states past a row's end are zero."""
     width = features["attention_mask"].shape[1]
 
     def step(part: Any, rows: Features) -> Tensor:
         scores, states = scores_and_states(part, rows)
-        # One tensor, for what sorts rows sorts one: the score stands before the states, as wide as they are.
+        # The helper that sorts rows handles a single tensor, so the score is stored before the states.
         first = scores.view(-1, 1, 1).expand(-1, 1, states.shape[2])
         return nn.functional.pad(torch.cat([first, states], 1), (0, 0, 0, width - states.shape[1]))
 
@@ -71,43 +71,43 @@ def _wide(values: Tensor) -> Tensor:
 
 
 def _mean_of_all(summed: Tensor, count: int) -> Tensor:
-    """The mean over all processes, for a trainer that takes the mean of what the processes give."""
+    """Scale a sum to the mean over all processes, for a trainer that averages over processes."""
     return summed * world_size() / total(torch.tensor(float(count), device=summed.device)).clamp(min=1)
 
 
 class UtteranceManipulation(Loss):
-    """Response selection, and three questions about manipulated conversations (Whang et al., 2021).
+    """Response selection plus three tasks on manipulated conversations (Whang et al., 2021).
 
     Formula:
         The sum of four losses, each times its weight. Selection: the mean over pairs of the binary cross-entropy of
-        `g(U, r)` (Equation 1), one true and one wrong reply for each context. Insertion, deletion and search: the mean
+        `g(U, r)` (Equation 1), with one true and one wrong reply per context. Insertion, deletion and search: the mean
         over all marks of the batch of the binary cross-entropy of `sigmoid(w h + b)` (Equation 2), with the mark's
-        state `h` and a layer of its own for each task. With `form="softmax"` a task's loss is instead the mean over
-        inputs of `-log( exp(w h_t) / sum_m exp(w h_m) )` over the marks of an input, `t` the right one.
+        state `h` and a separate layer per task. With `form="softmax"` a task's loss is instead the mean over inputs of
+        `-log( exp(w h_t) / sum_m exp(w h_m) )` over the marks of an input, where `t` is the correct one.
 
     Inputs:
-        Columns (context, reply, negative), texts as the model is to read them, and one column of `MarkedInput` for each
-        task with a weight, in the order insertion, deletion, search; None where a row is not asked. No labels.
+        Columns (context, reply, negative) as formatted texts, then one column of `MarkedInput` per weighted task, in
+        the order insertion, deletion, search; None where a row has no such task. No labels.
 
     When to use:
-        To train the second stage of reply search. With selection alone, a cross-encoder learns what is related, and
-        ranks a turn that was said before above the one that comes next; the tasks teach order.
+        To train the re-ranker of reply search. With selection alone, a cross-encoder learns what is related, and ranks
+        an earlier turn above the one that comes next; the tasks teach order.
 
     Relations to other losses:
-        With the weights of all tasks 0 it is sentence-transformers' `BinaryCrossEntropyLoss` over pairs.
+        With all task weights 0 it is sentence-transformers' `BinaryCrossEntropyLoss` over pairs.
 
     Where it differs:
-        The paper's losses are those of `form="binary"` with all weights 1. How they are averaged it does not say. All
-        inputs go through the model in one pass, on a CPU by rows of like length. Over several processes means are
-        taken over the pairs and marks of all of them.
+        The paper's losses are those of `form="binary"` with all weights 1; it does not say how they are averaged. All
+        inputs go through the model in one pass, on a CPU grouped by length. With several processes, means are taken
+        over the pairs and marks of all of them.
 
     Args:
         model: The CrossEncoder to train, with one output.
         selection: The weight of response selection.
-        insertion: The weight of finding where a turn belongs; 0 to leave the task out, as for the next two.
+        insertion: The weight of finding where a turn belongs; 0 turns a task off.
         deletion: The weight of finding the turn of another conversation.
-        search: The weight of finding the turn just before another among shuffled ones.
-        form: Whether each mark is judged by itself, or the marks of an input compete.
+        search: The weight of finding the preceding turn among shuffled ones.
+        form: "binary" judges each mark independently; "softmax" lets the marks of an input compete.
     """
 
     kind = "manipulation"
@@ -149,7 +149,7 @@ class UtteranceManipulation(Loss):
 
     @property
     def tasks(self) -> list[Task]:
-        """The tasks that have a weight, in the order of their columns."""
+        """The weighted tasks, in the order of their columns."""
         return list(self.weights)
 
     def forward(
@@ -159,7 +159,7 @@ class UtteranceManipulation(Loss):
         prompt: str | None = None,
         task: str | None = None,
     ) -> dict[str, Tensor]:
-        """The losses of a batch by name, weighted, as a CrossEncoderTrainer takes and sums them."""
+        """Compute the weighted losses of a batch by name, as a CrossEncoderTrainer expects."""
         del labels, prompt, task
         if len(inputs) != 3 + len(self.weights):
             wanted = ", ".join(["context", "reply", "negative", *self.weights])
@@ -184,7 +184,7 @@ class UtteranceManipulation(Loss):
 
     def _pairs(self, contexts: list[str], replies: list[str]) -> list[Row]:
         model = bare_model(self.model)
-        # The trainer's own tokens and truncation, which are those of `CrossEncoder.predict`.
+        # Use the trainer's own tokens and truncation, which match `CrossEncoder.predict`.
         found = model.tokenizer(
             contexts,
             replies,
@@ -212,7 +212,7 @@ class UtteranceManipulation(Loss):
         rows = torch.tensor([row for row, own in enumerate(marks) for _ in own], device=states.device).long()
         places = torch.tensor([place for own in marks for place in own]).to(rows)
         weight, bias = parameters[f"{task}.weight"], parameters[f"{task}.bias"]
-        # A batch without any such input still goes through the layer: other processes wait for its gradient.
+        # A batch without such inputs still runs the layer, because other processes wait for its gradient.
         logits = _wide(nn.functional.linear(states[rows, places].to(weight.dtype), weight, bias).squeeze(1))
         right = [number == given.label for given in column for number in range(len(given.marks))]
         truth = torch.tensor(right, device=states.device, dtype=logits.dtype)
@@ -227,5 +227,5 @@ class UtteranceManipulation(Loss):
         return _mean_of_all(summed, count)
 
     def get_config_dict(self) -> dict[str, Any]:
-        """The settings, for the model card."""
+        """Return the settings for the model card."""
         return {"selection": self.selection, **{task: self.weights.get(task, 0.0) for task in MARKS}, "form": self.form}

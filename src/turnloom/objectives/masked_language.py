@@ -20,7 +20,7 @@ IGNORED = -100
 
 
 class _Heads(nn.Module):
-    """What turns token states into words."""
+    """The layers that turn token states into words."""
 
     def __init__(self, width: int, words: int) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class _Heads(nn.Module):
                 nn.init.zeros_(module.bias)
 
     def forward(self, states: Tensor, targets: Tensor, table: Tensor) -> Tensor:
-        """The cross-entropy of each row, summed over its masked tokens."""
+        """Return the cross-entropy of each row, summed over its masked tokens."""
         rows, places = (targets != IGNORED).nonzero(as_tuple=True)
         words = nn.functional.linear(self.transform(states[rows, places]), table, self.bias)
         words = words.to(torch.promote_types(words.dtype, torch.float32))
@@ -41,7 +41,7 @@ class _Heads(nn.Module):
 
 
 def _special_ids(tokenizer: Any) -> set[int]:
-    """The ids of all special tokens: `all_special_ids` has the named ones, but not marks that were added as special."""
+    """Return the ids of all special tokens; `all_special_ids` lacks marks that were added as special."""
     added = {number for number, token in tokenizer.added_tokens_decoder.items() if token.special}
     return added.union(tokenizer.all_special_ids)
 
@@ -51,29 +51,29 @@ class MaskedLanguage(Loss):
 
     Formula:
         The mean over masked tokens of the cross-entropy of the true token under
-        `softmax(E norm(gelu(W h)) + b)`, with the state `h` and the encoder's own word embeddings `E`. 15 % of the
-        tokens are chosen for every batch: 80 % of them become the mask token, 10 % another word, 10 % stay.
-        Special tokens, those that mark speakers included, are never chosen.
+        `softmax(E norm(gelu(W h)) + b)`, with the state `h` and the encoder's own word embeddings `E`. For every batch,
+        15 % of the tokens are chosen: 80 % of them become the mask token, 10 % another word, 10 % stay. Special tokens,
+        including speaker marks, are never chosen.
 
     Inputs:
-        Any number of columns, each by itself; no labels.
+        Any number of columns, each treated separately; no labels.
 
     When to use:
-        To fit an encoder, a pre-trained or a small random one (`small_transformer`), to the words of a domain; before a
+        To adapt a pre-trained or a small random encoder (`small_transformer`) to the words of a domain: before a
         contrastive stage, or summed with one (`Sum`), as TOD-BERT does with its contexts.
 
     Relations to other losses:
         The masking is that of BERT and of TOD-BERT's Equation 1. It trains no sentence vector.
 
     Where it differs:
-        Another word is drawn from the ordinary words, never a special token. The layer before the words starts at
-        random: checkpoints for sentence vectors do not have it. Over several processes the mean is taken over the
-        masked tokens of all of them.
+        Replacement words are ordinary words, never special tokens. The output layer starts at random, because sentence
+        embedding checkpoints do not contain it. With several processes, the mean is taken over the masked tokens of all
+        of them.
 
     Args:
         model: The SentenceTransformer to train; its first module is a transformer with a mask token.
-        probability: The part of the tokens that is chosen.
-        columns: The columns to use, all by default.
+        probability: The share of tokens to choose.
+        columns: The columns to use; all by default.
         mini_batch_size: As for `Contrast`.
     """
 
@@ -117,7 +117,7 @@ class MaskedLanguage(Loss):
         self._shared = SharedHead(self.heads)
 
     def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:  # noqa: ARG002
-        """The loss of a batch, as a trainer calls it; labels are not used."""
+        """Compute the loss of a batch, as a trainer calls it; labels are ignored."""
         columns = list(sentence_features)
         if self.columns is not None:
             columns = [columns[place] for place in self.columns]
@@ -130,7 +130,7 @@ class MaskedLanguage(Loss):
     def _row_losses(self, features: Features, parameters: dict[str, Tensor]) -> Tensor:
         def step(model: Any, features: Features) -> Tensor:
             targets = features.pop(TARGETS)
-            # Read inside, so that the encoder's word embeddings are trained from both ends.
+            # Looked up here, so that the encoder's word embeddings are trained from both ends.
             table = bare_model(model)[0].auto_model.get_input_embeddings().weight
             states = model(features)["token_embeddings"]
             return functional_call(self.heads, parameters, (states, targets, table))  # type: ignore[no-any-return]
@@ -138,7 +138,7 @@ class MaskedLanguage(Loss):
         return in_mini_batches(self.model, features, step, self.mini_batch_size)
 
     def corrupt(self, features: Features) -> Features:
-        """The same column with some tokens masked, and the true ones of these among its features."""
+        """Mask some tokens of a column, and add the true ones to its features."""
         tokens = features["input_ids"]
         chance = torch.rand(tokens.shape, device=tokens.device)
         chosen = (chance < self.probability) & ~self.special[tokens] & features["attention_mask"].bool()

@@ -1,4 +1,4 @@
-"""DialogueCSE: a reply seen through the turns around it is still the same reply."""
+"""DialogueCSE: a reply seen through its surrounding turns is still the same reply."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Aggregation = Literal["mean", "attention"]
 
 
 def _stacked(columns: Sequence[Features]) -> Features:
-    """The rows of all columns, one below the other, padded to one width."""
+    """Stack the rows of all columns, padded to one width."""
     width = max(column["attention_mask"].shape[1] for column in columns)
     names = [name for name, value in columns[0].items() if isinstance(value, Tensor) and value.ndim == 2]
     return {
@@ -38,29 +38,29 @@ class MatchingGuided(Loss):
         pooled `R_j` and of `R_j` as seen by the turns around reply i.
 
     Inputs:
-        Columns (turn, turn, ..., reply): the turns around the reply in any order; an empty text is no turn. A row
-        without any turn has no loss of its own; its reply still is a negative of other rows. `label`:
-        the role of the reply's speaker, so that negatives are of the same role; without it, all others are negatives.
+        Columns (turn, turn, ..., reply): the turns around the reply in any order; an empty text means no turn. A row
+        without turns contributes no loss, but its reply is a negative of other rows. `label` is the role of the reply's
+        speaker, so that negatives have the same role; without it, all others are negatives.
 
     When to use:
-        For single utterances of the same intent, from dialogues of several turns.
+        To embed single utterances by intent, from dialogues of several turns.
 
     Relations to other losses:
-        Where the others compare a context with a reply, this one compares a reply with itself as the context sees it:
-        no layer stands between the encoder and the similarity.
+        Other losses compare a context with a reply. This one compares a reply with itself as seen by the context, with
+        no layer between the encoder and the similarity.
 
     Where it differs:
-        Pooling over a turn's tokens commutes with matching, so nothing of the size of two texts' tokens is ever made,
-        and the cosine needs only the reply's Gram matrix. Means are over true tokens; the published code's divide by
-        the padded length. Negatives are replies of the same role among those of the batch, which lie in a random
-        order on disk, instead of nine drawn for each reply: as random, and encoded anyway. Each distinct text of a
-        batch is encoded once. The scale of Equation 3 cancels in the cosine; under attention it is 1 / sqrt(d).
+        Pooling over a turn's tokens commutes with matching, so no token-by-token matrix is ever built, and the cosine
+        needs only the reply's Gram matrix. Means are over true tokens; the published code divides by the padded length.
+        Negatives are the batch's other replies of the same role instead of nine drawn per reply: the data is shuffled,
+        so they are as random, and they are encoded anyway. Each distinct text of a batch is encoded once. The scale of
+        Equation 3 cancels in the cosine; under attention it is 1 / sqrt(d).
 
     Args:
         model: The SentenceTransformer to train; its own pooling should be the mean.
         temperature: 0.1 in the paper.
         aggregation: "mean" (`I2`) or "attention" (`I1`).
-        negatives: So many of a reply's negatives, drawn again for each batch; none for all of them.
+        negatives: How many negatives to draw per reply, again for each batch; None for all of them.
         mask: As for `Contrast`.
     """
 
@@ -102,14 +102,14 @@ class MatchingGuided(Loss):
             self._shared = SharedHead(self.attention)
 
     def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
-        """The loss of a batch, as a trainer calls it."""
+        """Compute the loss of a batch, as a trainer calls it."""
         columns = list(sentence_features)
         if len(columns) < 2:
             raise TurnloomError("matching needs turns and a reply", "give columns of turns, and the reply last")
         stacked = _stacked(columns)
         keys = text_keys(stacked)
         _, place = torch.unique(keys, return_inverse=True)
-        # The first row of each distinct text stands for all of them.
+        # The first row of each distinct text represents all of them.
         rows = place.new_full((int(place.max()) + 1,), len(keys)).scatter_reduce(
             0, place, torch.arange(len(keys), device=keys.device), "amin"
         )
@@ -123,17 +123,17 @@ class MatchingGuided(Loss):
             turns, valid = means[place[:-1]].transpose(0, 1), ~empty[place[:-1]].T
             similar = self.similarities(turns, valid, states[place[-1]], means[place[-1]])
             allowed = self._allowed(keys.view(len(columns), -1)[-1], labels)
-            seen = valid.any(1)  # By at least one turn; a row without any teaches nothing.
+            seen = valid.any(1)  # Only rows with at least one turn; others teach nothing.
             terms = (similar / self.temperature).masked_fill(~allowed, -math.inf).log_softmax(1).diagonal()[seen]
             return -terms.sum() * world_size() / total(seen.sum()).clamp(min=1)
 
     def similarities(self, turns: Tensor, valid: Tensor, tokens: Tensor, pooled: Tensor) -> Tensor:
-        """How similar each reply (column) is to itself as seen by the turns of each row.
+        """Compute how similar each reply (column) is to itself as seen by the turns of each row.
 
         Args:
             turns: The mean state of each turn, (rows, turns, width).
-            valid: Which of them there are, (rows, turns).
-            tokens: The states of each reply's tokens, zero where there is none, (replies, tokens, width).
+            valid: Which turns exist, (rows, turns).
+            tokens: The states of each reply's tokens, zero for padding, (replies, tokens, width).
             pooled: Their means, (replies, width).
         """
         present = valid.to(turns.dtype)
@@ -145,22 +145,23 @@ class MatchingGuided(Loss):
         gram = tokens @ tokens.transpose(1, 2)
         onto = torch.einsum("jsd,jd->js", tokens, pooled)
         dots = torch.einsum("ijs,js->ij", matches, onto)
-        # Above 0, where the gradient of a square root is infinite: no turn, or one that sees nothing of a reply.
+        # Kept above 0, where the gradient of a square root is infinite: no turn, or one that matches nothing in a
+        # reply.
         lengths = torch.einsum("ijs,jst,ijt->ij", matches, gram, matches).clamp(min=1e-24).sqrt()
         found: Tensor = dots / (lengths * pooled.norm(dim=1)).clamp(min=1e-12)
         return found
 
     def _attended(self, turns: Tensor, valid: Tensor, tokens: Tensor) -> Tensor:
-        """The matches of all turns, each turn weighted by what it makes of the reply."""
+        """Match all turns, weighting each by its attention to the reply."""
         each = torch.einsum("itd,jsd->ijts", turns, tokens) / math.sqrt(turns.shape[-1])
         refined = torch.einsum("ijts,jsd->ijtd", each, tokens)
         scores = self._shared(refined).squeeze(-1)
-        # Finite, so that a row without turns has weights, which its loss leaves out, and not NaN.
+        # Finite, so that a row without turns gets weights (which its loss ignores) instead of NaN.
         weights = scores.masked_fill(~valid[:, None], torch.finfo(scores.dtype).min).softmax(-1)
         return torch.einsum("ijt,ijts->ijs", weights, each)
 
     def _allowed(self, keys: Tensor, roles: Tensor | None) -> Tensor:
-        """Which replies stand against each true one: the true one, and others of its role with another text."""
+        """Return which replies compete with each true one: itself, and others of its role with a different text."""
         own = torch.eye(len(keys), dtype=torch.bool, device=keys.device)
         others = ~own if self.mask == "none" else keys[:, None] != keys[None]
         if roles is not None:

@@ -1,4 +1,4 @@
-"""NT-Xent in its three forms; with an utterance and itself as a pair it is SimCSE."""
+"""NT-Xent in its three forms; with an utterance paired with itself it is SimCSE."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ class NTXent(Contrast):
         - `form="forward"`: the M contexts as anchors, `j` over the M - 1 other replies (SimCSE, Equation 1)
 
     Inputs:
-        Columns (context, reply, negative...): further columns are negatives of every context (SimCSE, Equation 5). For
-        unsupervised SimCSE both columns hold the same utterance, and the encoder's dropout makes the difference.
+        Columns (context, reply, negative...). Further columns are negatives of every context (SimCSE, Equation 5). For
+        unsupervised SimCSE, both columns hold the same utterance, and dropout makes them differ.
 
     When to use:
-        As the plain loss to compare with, and for pairs whose sides are of different kinds ("symmetric").
+        As a baseline, and for pairs whose two sides differ in nature ("symmetric").
 
     Relations to other losses:
         `HardNegativeContrast` weights the negatives, `InverseFrequencyContrast` the pairs. "forward" without masks is
         sentence-transformers' `MultipleNegativesRankingLoss` with `scale = 1 / temperature`.
 
     Where it differs:
-        Equal texts are no negatives unless `mask="none"`.
+        Equal texts are not negatives unless `mask="none"`.
 
     Args:
         model: The SentenceTransformer to train.
         form: "simclr", "symmetric" or "forward".
-        options: Of `Contrast`, such as temperature (0.05 in SimCSE), mask and mini_batch_size.
+        options: Options of `Contrast`, such as temperature (0.05 in SimCSE), mask and mini_batch_size.
     """
 
     kind = "nt_xent"

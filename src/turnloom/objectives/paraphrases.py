@@ -1,4 +1,4 @@
-"""Paraphrases of a need: pairs that are only probably alike, believed where the base model agrees."""
+"""Paraphrases: noisy pairs, trusted only where the base model agrees."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from turnloom.objectives.loss import Weight
 
 
 class Paraphrases(Contrast):
-    """NT-Xent between turns that were answered alike, weighted by whether the base model finds them related.
+    """NT-Xent between turns that got the same reply, restricted to pairs that the base model finds related.
 
     Formula:
         `L = sum_i w_i * l_i / sum_i w_i + pull * L_pull` with NT-Xent's symmetric terms `l_i` in the encoder's own
         space, `w_i = 1` where the base model's cosine of pair i is at least `agreement`, else 0, and `L_pull` the mean
-        over all pairs of texts of the batch of `(cos_now - cos_base)^2`. Without any such pair the first term is 0.
+        over all pairs of texts of the batch of `(cos_now - cos_base)^2`. If there is no such pair, the first term is 0.
 
     Inputs:
         Columns (context, reply): two turns whose replies were the same, from the view `shared_replies`.
 
     When to use:
-        For meaning, beside an objective that learns what comes next. "Find me a bus" and "Get me a bus reservation"
-        were answered alike, and so were "I want to watch a movie" and "Are there flights": what the base model finds
-        unrelated is wrong more often than right.
+        To learn meaning, next to an objective that learns what comes next. "Find me a bus" and "Get me a bus
+        reservation" got the same reply, but so did "I want to watch a movie" and "Are there flights": pairs that the
+        base model finds unrelated are more often wrong than right.
 
     Relations to other losses:
         With `agreement=-1` and `pull=0` it is `NTXent` with form "symmetric".
 
     Args:
-        model: The SentenceTransformer to train; the base model is a copy of it as it is now.
-        agreement: The base model's cosine from which a pair is believed.
-        pull: The weight of the pull towards the base model; 0 for none.
-        options: Of `Contrast`, such as temperature, mask and mini_batch_size.
+        model: The SentenceTransformer to train; a copy of its current state is the base model.
+        agreement: The minimum cosine of the base model for a pair to count.
+        pull: The weight of the pull towards the base model; 0 turns it off.
+        options: Options of `Contrast`, such as temperature, mask and mini_batch_size.
     """
 
     kind = "paraphrases"
@@ -60,7 +60,7 @@ class Paraphrases(Contrast):
         self._base = FrozenBase(model)
 
     def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:  # noqa: ARG002
-        """The loss of a batch, as a trainer calls it; labels have no say."""
+        """Compute the loss of a batch, as a trainer calls it; labels are ignored."""
         columns = list(sentence_features)
         keys = [text_keys(column) for column in columns] if self.mask == "text" else None
         before = [self._base.vectors(column) for column in columns]

@@ -1,4 +1,4 @@
-"""Turnloom's own objective: what comes next and what means the same, in spaces of their own over one encoder."""
+"""Turnloom's own objective: learns what comes next and what means the same, in separate spaces over one encoder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OwnHeads = Annotated[
 
 
 def scaled_gradient(vectors: Tensor, factor: float) -> Tensor:
-    """The same vectors, whose gradient is multiplied by a factor on its way back; 0 stops it."""
+    """Return the same vectors, with their gradient multiplied by a factor; 0 stops it."""
     fixed = vectors.detach()
     return fixed + factor * (vectors - fixed) if factor else fixed
 
@@ -35,26 +35,26 @@ class ReplyAndMeaning(Loss):
 
         - `fit`: WMDC's loss (symmetric NT-Xent times inverse response frequency) between the context head of contexts
           and the reply head of replies. Its gradient reaches the encoder multiplied by `reply_gradient`.
-        - `L_DSE`: DSE's loss through an MLP that is thrown away after training.
-        - `L_pull`: the mean over pairs of replies of `(cos_now - cos_base)^2`, against a frozen copy of the encoder as
-          it was when the loss was made.
+        - `L_DSE`: DSE's loss through an MLP that is dropped after training.
+        - `L_pull`: the mean over pairs of replies of `(cos_now - cos_base)^2`, against a frozen copy of the encoder at
+          the time the loss was created.
 
     Inputs:
         Columns (context, reply) and `label`: how often the reply occurs in the whole training set, at least 1.
 
     When to use:
-        To make one encoder serve intents and replies. Both sides are encoded once for all parts.
+        To make one encoder serve intents and replies. Each side is encoded once for all terms.
 
     Relations to other losses:
         With `meaning=0`, `pull=0` and `reply_gradient=1` it is `InverseFrequencyContrast` with "context-reply" heads.
 
     Args:
         model: The SentenceTransformer to train.
-        temperature: Of both contrastive parts.
-        reply_gradient: The part of the gradient of `fit` that reaches the encoder; 0 trains the heads alone.
-        meaning: The weight of DSE's loss; 0 for none.
-        pull: The weight of the pull; 0 for none, and then no copy is kept.
-        head: The two heads, if they are shared with another loss.
+        temperature: The temperature of both contrastive terms.
+        reply_gradient: The share of the gradient of `fit` that reaches the encoder; 0 trains only the heads.
+        meaning: The weight of DSE's loss; 0 turns it off.
+        pull: The weight of the pull; 0 turns it off and keeps no copy.
+        head: The two heads, if shared with another loss.
         mask, mini_batch_size: As for `Contrast`.
     """
 
@@ -90,7 +90,7 @@ class ReplyAndMeaning(Loss):
         self._base = FrozenBase(model) if pull else None
 
     def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
-        """The loss of a batch, as a trainer calls it."""
+        """Compute the loss of a batch, as a trainer calls it."""
         columns = list(sentence_features)
         if len(columns) != 2:
             raise TurnloomError("replies and meaning are learned from two columns", "give contexts and replies")
@@ -107,5 +107,5 @@ class ReplyAndMeaning(Loss):
         return torch.stack(terms).sum()
 
     def get_config_dict(self) -> dict[str, Any]:
-        """The settings, for the model card."""
+        """Return the settings for the model card."""
         return {**self.weights, "mask": self.mask, "temperature": self.losses["fit"].temperature}

@@ -1,4 +1,4 @@
-"""TOD-BERT: a context picks its response among those of the batch."""
+"""TOD-BERT: a context selects its response among those of the batch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ResponseContrast(Contrast):
         `-log( exp(c_i . r_i) / sum_j exp(c_i . r_j) )`.
 
     Inputs:
-        Columns (context, response). Contexts carry marks for who speaks.
+        Columns (context, response). Contexts contain speaker marks.
 
     When to use:
         To reproduce TOD-BERT: summed with `MaskedLanguage` on the context, see `ResponseContrastAndWords`.
@@ -31,15 +31,16 @@ class ResponseContrast(Contrast):
         With `similarity="cosine"`, a temperature and `pooling="model"` it is `NTXent` with form "forward".
 
     Where it differs:
-        Contexts with the same response are no negatives of each other unless `mask="none"`; the published code
-        keeps them. The published code has no norm and no temperature, as here by default.
+        Contexts with the same response are not negatives of each other unless `mask="none"`; the published code keeps
+        them. Like the published code, the default neither normalises vectors nor uses a temperature.
 
     Args:
         model: The SentenceTransformer to train.
-        pooling: "cls" for the state of the first token, whatever the model pools; "model" for the model's own vector.
+        pooling: "cls" for the state of the first token, whatever the model's pooling; "model" for the model's own
+            embedding.
         similarity: "dot", or "cosine" with a temperature such as 0.05.
         temperature: 1 as published.
-        options: Of `Contrast`, such as mask and mini_batch_size.
+        options: Options of `Contrast`, such as mask and mini_batch_size.
     """
 
     settings = (*Contrast.settings, "pooling")
@@ -67,7 +68,7 @@ class ResponseContrast(Contrast):
         self.pooling = pooling
 
     def pooled(self, output: Features) -> Tensor:
-        """The state of the first token, or the model's own vector."""
+        """Return the state of the first token, or the model's own embedding."""
         if self.pooling == "model":
             return super().pooled(output)
         states = output["token_embeddings"]
@@ -76,9 +77,9 @@ class ResponseContrast(Contrast):
 
 
 class ResponseContrastAndWords(Sum):
-    """TOD-BERT's whole loss, which recipes call `response_contrast`: masked words of the contexts are predicted too.
+    """TOD-BERT's full loss, called `response_contrast` in recipes: also predicts masked words of the contexts.
 
-    `masked_language_weight` is the weight of `MaskedLanguage` on the contexts; other options are `ResponseContrast`'s.
+    `masked_language_weight` is the weight of `MaskedLanguage` on the contexts; other options go to `ResponseContrast`.
     """
 
     kind = "response_contrast"

@@ -1,4 +1,4 @@
-"""The contrastive terms of anchors, in log-space, a chunk of rows at a time: never a full similarity matrix."""
+"""Contrastive terms in log space, one chunk of anchors at a time, so that no full similarity matrix is built."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor
 
 Weighting = Literal["outside", "inside", "none"]
 
-FLOOR = -1e30  # finite, so that an anchor whose candidates are all masked has loss 0 and gradient 0, not NaN
+FLOOR = -1e30  # Finite, so that an anchor whose candidates are all masked has loss 0 and gradient 0 instead of NaN.
 CHUNK_ELEMENTS = 2**22
 
 
@@ -19,10 +19,10 @@ class Anchors:
     """Anchors of one side, and everything they are compared with.
 
     Args:
-        vectors: The anchors, (m, d), scaled so that a dot product is the logit; `positives` has the positive of each.
-        candidates: What may be a negative, (n, d).
-        own: For each anchor, the places among the candidates that are itself or its positive, (m, k).
-        keys: Keys of the anchors, of their positives (m each) and of the candidates (n); none where nothing is masked.
+        vectors: The anchors, (m, d), scaled so that a dot product is the logit; `positives` holds each one's positive.
+        candidates: The possible negatives, (n, d).
+        own: For each anchor, the indices of the candidates that are itself or its positive, (m, k).
+        keys: Keys of the anchors, of their positives (m each) and of the candidates (n); None if nothing is masked.
     """
 
     vectors: Tensor
@@ -33,7 +33,7 @@ class Anchors:
     weights: Tensor
 
     def excluded(self, rows: slice) -> Tensor:
-        """Which candidates are no negatives of some of the anchors, (rows, n)."""
+        """Return which candidates are not negatives of some of the anchors, (rows, n)."""
         own = self.own[rows]
         if self.keys is None:
             found = torch.zeros((len(own), len(self.candidates)), dtype=torch.bool, device=own.device)
@@ -45,7 +45,7 @@ class Anchors:
 
 
 def _log_negatives(scores: Tensor, excluded: Tensor, weighting: Weighting) -> Tensor:
-    """log of the sum over negatives in the denominator, for each row."""
+    """Return the log of the denominator's sum over negatives, per row."""
     scores = scores.masked_fill(excluded, FLOOR)
     if weighting == "none":
         return scores.logsumexp(1)
@@ -60,14 +60,14 @@ def _log_negatives(scores: Tensor, excluded: Tensor, weighting: Weighting) -> Te
 def anchor_losses(
     vectors: Tensor, positives: Tensor, candidates: Tensor, excluded: Tensor, weighting: Weighting
 ) -> Tensor:
-    """-log( e^p / (e^p + N) ) for each anchor, N as the weighting has it; see `HardNegativeContrast`."""
+    """Compute -log( e^p / (e^p + N) ) per anchor, with N by the weighting; see `HardNegativeContrast`."""
     positive = (vectors * positives).sum(1)
     negatives = _log_negatives(vectors @ candidates.T, excluded, weighting)
     return torch.logaddexp(negatives, positive) - positive
 
 
 class _WeightedSum(torch.autograd.Function):
-    """The sum, with the gradient of each chunk of rows taken at once, so that no chunk outlives its turn."""
+    """The sum, with each chunk's gradient taken immediately, so that only one chunk is in memory."""
 
     @staticmethod
     def forward(
@@ -98,9 +98,9 @@ class _WeightedSum(torch.autograd.Function):
 
 
 def weighted_sum(side: Anchors, weighting: Weighting, row_chunk: int | None = None) -> Tensor:
-    """The sum over anchors of weight times loss, in memory linear in the number of candidates.
+    """Sum weight times loss over anchors, in memory linear in the number of candidates.
 
-    By default as many anchors at a time as keep a chunk at about four million similarities.
+    By default, a chunk holds about four million similarities.
     """
     size = row_chunk or max(1, CHUNK_ELEMENTS // max(1, len(side.candidates)))
     summed: Tensor = _WeightedSum.apply(  # type: ignore[no-untyped-call, unused-ignore]

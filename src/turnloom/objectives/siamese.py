@@ -1,4 +1,4 @@
-"""The siamese networks that DialogueCSE is compared with: a layer decides whether a reply fits."""
+"""The siamese baselines of DialogueCSE: a layer decides whether a reply fits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from turnloom.objectives.loss import Loss, like_model
 
 
 class Siamese(Loss):
-    """Context and reply through one encoder, and a small network over both vectors (DialogueCSE, section 5.2.2).
+    """Encode context and reply with one encoder, and score them with a small network (DialogueCSE, section 5.2.2).
 
     Formula:
         `-log( exp f(c_i, r_i) / sum_j exp f(c_i, r_j) )` with `f` two layers over `[c, r, |c - r|, c * r]`.
@@ -26,16 +26,16 @@ class Siamese(Loss):
         labels.
 
     When to use:
-        As the baseline of DialogueCSE. What the layers learn is lost when they are dropped: the vectors alone need not
-        be close.
+        As the baseline of DialogueCSE. Dropping the layers loses what they learned: the embeddings alone need not be
+        close.
 
     Relations to other losses:
         `NTXent` with form "forward" compares the vectors themselves.
 
     Where it differs:
-        The paper does not say what the matching layer looks like; this is the one of Yang et al. (2018) and of
-        sentence-transformers' classification loss. Negatives are the other replies of the batch, but for those with
-        the text of the true one.
+        The paper does not describe the matching layer; this one follows Yang et al. (2018) and sentence-transformers'
+        classification loss. Negatives are the other replies of the batch, except those with the same text as the true
+        one.
 
     Args:
         model: The SentenceTransformer to train.
@@ -54,7 +54,7 @@ class Siamese(Loss):
         self._shared = SharedHead(self.matching)
 
     def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
-        """The loss of a batch, as a trainer calls it."""
+        """Compute the loss of a batch, as a trainer calls it."""
         del labels
         columns = list(sentence_features)
         if len(columns) != 2:
@@ -68,7 +68,7 @@ class Siamese(Loss):
             return -scores.masked_fill(same, -torch.inf).log_softmax(1).diagonal().mean()
 
     def scores(self, contexts: Tensor, replies: Tensor) -> Tensor:
-        """How well each reply (column) fits each context (row)."""
+        """Score how well each reply (column) fits each context (row)."""
         size = len(contexts), len(replies), contexts.shape[1]
         one, other = contexts[:, None].expand(size), replies[None].expand(size)
         return self._shared(torch.cat([one, other, (one - other).abs(), one * other], dim=2)).squeeze(2)

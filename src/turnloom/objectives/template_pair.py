@@ -1,4 +1,4 @@
-"""TaDSE: an utterance and the template it fills are anchors of each other."""
+"""TaDSE: pull an utterance and its template together."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from turnloom.objectives.loss import Loss, Mask, Weight, like_model
 
 
 class TemplatePair(Loss):
-    """The three losses of TaDSE.
+    """The three losses of TaDSE, which bring utterances and their templates together.
 
     Formula:
         Equations 1 to 4: `L_t + w_u L_u + w_pair L_pair`, each of the form
-        `-log( exp(cos(a_i, b_i) / t) / sum_j exp(cos(a_i, b_j) / t) )` with a temperature of its own. In `L_t` and
-        `L_u` both sides are the same template or utterance under another dropout; in `L_pair` the template is compared
-        with utterances. Templates go through a layer `M_A` of their own.
+        `-log( exp(cos(a_i, b_i) / t) / sum_j exp(cos(a_i, b_j) / t) )` each with its own temperature. In `L_t` and
+        `L_u` both sides are the same template or utterance under different dropout; in `L_pair` the template is
+        compared with utterances. Templates go through their own layer `M_A`.
 
     Inputs:
         Columns (template, utterance). The model must have dropout, or `L_t` and `L_u` teach nothing.
 
     When to use:
-        For utterances whose slots are known, by annotation or by a tagger, and filled in several ways.
+        On utterances with known slots, annotated or tagged, that are filled in several ways.
 
     Relations to other losses:
-        With weights 0 but for `utterance` it is SimCSE (`NTXent` with form "forward" on copies).
+        With all weights but `utterance` 0 it is SimCSE (`NTXent` with form "forward" on copies).
 
     Where it differs:
-        Utterances of the same template are no negatives in `L_pair`, equal templates none in `L_t`, equal utterances
-        none in `L_u`, unless `mask="none"`: the paper masks nothing, and after augmentation a batch holds many. It
-        prints `M_A` in `L_t` and in compression, not in `L_pair`; here it is in all three, since compression adds its
-        output to utterances and only `L_pair` brings the two together.
+        Unless `mask="none"`, utterances of the same template are not negatives in `L_pair`, nor equal templates in
+        `L_t`, nor equal utterances in `L_u`. The paper masks nothing, although augmented batches contain many such
+        pairs. It prints `M_A` in `L_t` and in compression, not in `L_pair`; here it is in all three, because
+        compression adds its output to utterances and only `L_pair` brings the two together.
 
     Args:
         model: The SentenceTransformer to train.
         template, utterance, pair: The weights of `L_t`, `L_u` (1 in the paper) and `L_pair` (0.5 in the paper).
-        temperatures: Of `L_t`, `L_u` and `L_pair`.
-        template_layer: Whether templates have the layer `M_A`.
+        temperatures: The temperatures of `L_t`, `L_u` and `L_pair`.
+        template_layer: Whether templates go through the layer `M_A`.
         mask, mini_batch_size: As for `Contrast`.
     """
 
@@ -89,13 +89,13 @@ class TemplatePair(Loss):
         self._shared = SharedHead(self.template_layer)
 
     def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
-        """The loss of a batch, as a trainer calls it."""
+        """Compute the loss of a batch, as a trainer calls it."""
         del labels
         columns = list(sentence_features)
         if len(columns) != 2:
             raise TurnloomError("TaDSE compares two columns", "give templates and the utterances that fill them")
         keys = [text_keys(column) if self.mask == "text" else None for column in columns]
-        # Once for each loss's side: what differs between two passes is dropout.
+        # Once per side of each loss: two passes differ by dropout.
         shared = self._shared.parameters()
         templates = [
             functional_call(self.template_layer, shared, (self._embed(columns[0]),))
@@ -105,7 +105,7 @@ class TemplatePair(Loss):
         sides = {
             "template": (templates, keys[0]),
             "utterance": (utterances, keys[1]),
-            # The key of an utterance is that of its template here: all that fill it are right.
+            # An utterance's key is its template's here, because all utterances that fill it are correct.
             "pair": (templates[:1] + utterances[:1], keys[0]),
         }
         terms = []
@@ -117,7 +117,7 @@ class TemplatePair(Loss):
         return torch.stack(terms).sum()
 
     def _copies(self, side: str) -> int:
-        """How often a side is embedded: what no loss needs is not."""
+        """Return how often to encode a side; not at all if no loss needs it."""
         return 2 if self.weights[side] else int(bool(self.weights["pair"]))
 
     def _embed(self, column: Features) -> Tensor:
@@ -126,5 +126,5 @@ class TemplatePair(Loss):
         return found
 
     def get_config_dict(self) -> dict[str, Any]:
-        """The settings, for the model card."""
+        """Return the settings for the model card."""
         return {"weights": self.weights, "mask": self.mask, "template_layer": type(self.template_layer).__name__}

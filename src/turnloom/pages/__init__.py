@@ -1,6 +1,6 @@
-"""Self-contained HTML pages: no script, nothing loaded from anywhere, light and dark, on paper and on a phone.
+"""Self-contained HTML pages: no scripts, nothing loaded from elsewhere, for light, dark, print and phones.
 
-They are made from Jinja templates: text is escaped unless it is `Markup`.
+They are rendered by Jinja: text is escaped unless it is `Markup`.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ def _part(name: str, *values: Any) -> Markup:
 
 
 def paragraph(text: str, *values: str) -> Markup:
-    """A paragraph; `text` is HTML with a `{}` for each of the values, which are escaped."""
+    """Render a paragraph; `text` is HTML with a `{}` for each value, which is escaped."""
     return Markup(f"<p>{text}</p>").format(*values)
 
 
 def figure(drawing: Markup, caption: str, style: str = "") -> Markup:
-    """A drawing with a caption, perhaps of a class of the style sheet."""
+    """Render a drawing with a caption and, optionally, a class of the style sheet."""
     return _part("figure", drawing, caption, style)
 
 
 def legend(clouds: Sequence[Cloud]) -> Markup:
-    """Which mark stands for what."""
+    """Render a legend that explains each mark."""
     return _part("legend", clouds)
 
 
 def rows_table(headings: Sequence[str], rows: Sequence[Sequence[str | int]]) -> Markup:
-    """A table; whole numbers are right-aligned with separators."""
+    """Render a table; whole numbers are right-aligned with thousands separators."""
     return _part("rows_table", headings, rows)
 
 
 def wide_table(label: str, headings: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> Markup:
-    """A table of numbers that scrolls in its own frame where the page is narrow; the first cell heads its row.
+    """Render a table of numbers that scrolls in its own frame on narrow pages; the first cell of a row is its heading.
 
-    The label is what a screen reader says, the caption stands above the table.
+    Screen readers announce the label; the caption is shown above the table.
     """
     return _part("wide_table", label, headings, rows, caption)
 
@@ -63,9 +63,9 @@ def page(
     *,
     wide: bool = False,
 ) -> str:
-    """A whole HTML page: a lead, the figures to see first, warnings that stand out, and sections by heading.
+    """Render a whole HTML page: a lead, key figures, highlighted warnings, and sections with headings.
 
-    A wide page has one section below the other with links to them above, for wide tables.
+    A wide page, for wide tables, stacks its sections and links to them at the top.
     """
     values = {"title": title, "lead": lead, "numbers": numbers, "warnings": warnings, "sections": sections}
     return _templates().get_template("page.html").render(values, wide=wide) + "\n"

@@ -1,4 +1,4 @@
-"""Plots as SVG inside a page: drawn by matplotlib, coloured by the page's style sheet."""
+"""Plots as SVG for a page: drawn by matplotlib, coloured by the page's style sheet."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9")
-"""Okabe and Ito's colours, told apart by people of every colour vision; a second round gets another shape."""
-# Colours that nothing else has: they become the page's variables, which differ by light, dark and print.
+"""Okabe and Ito's colours, distinguishable with any colour vision; a second round gets another shape."""
+# Colours that nothing else uses: they become the page's variables, which differ by light, dark and print.
 INK, SOFT, LINE, FILL, BACK = (f"#00000{number}" for number in range(1, 6))
 _VARIABLES = {INK: "var(--ink)", SOFT: "var(--soft)", LINE: "var(--line)", FILL: "var(--fill)", BACK: "var(--back)"}
 _STYLE = {
@@ -53,18 +53,18 @@ def _svg(
     draw: Callable[[Axes], None],
     box: tuple[float, float, float, float] | None = None,
 ) -> Markup:
-    """What `draw` puts on one pair of axes; the title is for screen readers.
+    """Draw on one pair of axes; the title is for screen readers.
 
-    The axes take the box (left, bottom, width and height in pixels), or what their labels leave.
+    The axes fill the box (left, bottom, width and height in pixels), or the space that their labels leave.
 
-    An artist whose gid is `mark:TEXT` shows the text where the mouse is over it.
+    An artist whose gid is `mark:TEXT` shows the text on hover.
     """
     from matplotlib import style
     from matplotlib.figure import Figure
 
-    # Ids are unique within the page and the same every time if they depend on the title.
+    # Ids derived from the title are unique within the page and reproducible.
     with style.context(["default", {**_STYLE, "svg.hashsalt": title}]), warnings.catch_warnings():
-        # Text is measured with a font that lacks many scripts; the browser has its own.
+        # Matplotlib measures text with a font that lacks many scripts; the browser has its own.
         warnings.filterwarnings("ignore", message=r"Glyph \d+")
         figure = Figure(figsize=(width / 72, height / 72), layout=None if box else "constrained")
         if box:
@@ -76,7 +76,7 @@ def _svg(
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         figure.savefig(file, format="svg", transparent=True, metadata=nothing)
     text = file.getvalue()
-    # Its own style would apply to the whole page, and its other ids are the same in every plot.
+    # Its style would apply to the whole page, and its other ids are the same in every plot.
     text = re.sub(r"<defs>\s*<style.*?</defs>", "", text[text.index("<svg") :], flags=re.DOTALL)
     text = re.sub(r'<g id="mark:([^"]*)">', r'<g class="mark"><title>\1</title>', text)
     text = re.sub(r'<g id="[^"]*"', "<g", text)
@@ -86,7 +86,7 @@ def _svg(
 
 
 def bars(title: str, counts: Sequence[int], x_label: str, *, first: int = 0) -> Markup:
-    """A histogram from the value `first` on; the last bar stands for its value and above."""
+    """Draw a histogram from the value `first` on; the last bar counts its value and above."""
     from matplotlib.ticker import EngFormatter, MaxNLocator
 
     def draw(axes: Axes) -> None:
@@ -105,7 +105,7 @@ def bars(title: str, counts: Sequence[int], x_label: str, *, first: int = 0) -> 
 
 
 def curve(title: str, points: Mapping[float, float], x_label: str) -> Markup:
-    """A share over a share, the points evenly spaced along x with their own labels."""
+    """Draw a share over a share, with evenly spaced and labelled points along x."""
     if not points:
         return Markup("")
     from matplotlib.ticker import PercentFormatter
@@ -124,7 +124,7 @@ def curve(title: str, points: Mapping[float, float], x_label: str) -> Markup:
 
 @dataclass(frozen=True)
 class Cloud:
-    """Points of one kind, one per row, in the colour and shape of a number; None is ink, which is black on white."""
+    """Points of one group, one per row, in the colour and shape of a number; None means ink (black on white)."""
 
     name: str
     points: Points
@@ -132,7 +132,7 @@ class Cloud:
 
     @property
     def colour(self) -> str:
-        """Its colour in a page."""
+        """Its colour in the page."""
         return _VARIABLES[INK] if self.number is None else PALETTE[self.number % len(PALETTE)]
 
     @property
@@ -142,7 +142,7 @@ class Cloud:
 
 
 def cloud_map(title: str, clouds: Sequence[Cloud], links: Sequence[tuple[Points, Points]] = ()) -> Markup:
-    """Points in the plane, without axes: only what is near what means something."""
+    """Draw points in the plane, without axes: only distances between points mean something."""
 
     def draw(axes: Axes) -> None:
         for link in links:
@@ -158,7 +158,7 @@ def cloud_map(title: str, clouds: Sequence[Cloud], links: Sequence[tuple[Points,
 
 
 def labelled_points(title: str, points: Mapping[str, tuple[float, float]], x_label: str, y_label: str) -> Markup:
-    """A few named points over two axes."""
+    """Draw a few named points over two axes."""
 
     def draw(axes: Axes) -> None:
         axes.set(xlabel=x_label, ylabel=y_label)
@@ -170,7 +170,7 @@ def labelled_points(title: str, points: Mapping[str, tuple[float, float]], x_lab
         for name, point in sorted(points.items(), key=lambda item: -item[1][1]):
             low, high = np.transpose([axes.get_xlim(), axes.get_ylim()])
             x, y = (point - low) / (high - low)
-            # A label goes below one that is already where it would be.
+            # Move a label below one that is already in its place.
             y = min([y, *(row - 0.06 for column, row in taken if abs(column - x) < 0.4 and abs(row - y) < 0.06)])
             taken.append((x, y))
             side, offset = ("right", -9) if x > 0.5 else ("left", 9)
@@ -183,7 +183,7 @@ def labelled_points(title: str, points: Mapping[str, tuple[float, float]], x_lab
 
 
 def intervals_plot(title: str, intervals: Mapping[str, tuple[float, float, float]]) -> Markup:
-    """A dot for each mean and a whisker between its ends, one below the other; ends that are NaN are not drawn."""
+    """Draw a dot per mean and a whisker between its ends, one per line; NaN ends are not drawn."""
 
     def draw(axes: Axes) -> None:
         for row, (name, (mean, low, high)) in enumerate(intervals.items()):
@@ -198,7 +198,7 @@ def intervals_plot(title: str, intervals: Mapping[str, tuple[float, float, float
 
 
 def heat_map(title: str, counts: npt.NDArray[np.int64], names: Sequence[str]) -> Markup:
-    """How often a row's name was taken for a column's; columns have the numbers of the rows."""
+    """Draw how often a row's name was confused with a column's; columns use the rows' numbers."""
     size, highest = len(names), max(int((counts - np.diag(np.diag(counts))).max()), 1)
 
     def draw(axes: Axes) -> None:

@@ -1,4 +1,4 @@
-"""Replies from past conversations: an index on LanceDB, searched by vectors and words, re-ranked by a cross-encoder."""
+"""Search past replies: a LanceDB index, queried by vectors and words, re-ranked by a cross-encoder."""
 
 from __future__ import annotations
 

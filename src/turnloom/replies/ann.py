@@ -1,8 +1,8 @@
-"""How nearest neighbours are found, and the last step of every write: compacted, indexed, measured, named.
+"""Nearest-neighbour search, and the last step of every write: compact, index, measure recall, tag the version.
 
-Up to `EXACT_BELOW` rows every vector is compared. Above, vectors are spread over partitions and stored in few bytes
-each; the best candidates are compared again with their full vectors. How many partitions a search has to look into is
-not guessed: it is the smallest number that finds `TARGET_RECALL` of the true neighbours of real contexts.
+Below `EXACT_BELOW` rows, a search compares every vector. Above, vectors are split into partitions and compressed, and
+the best candidates are compared again with their full vectors. The number of partitions to probe is measured, not
+guessed: the smallest one that finds `TARGET_RECALL` of the true neighbours of real contexts.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from turnloom.replies.store import Store, answered
 from turnloom.runtime.protocols import Encoder, Vectors, is_made_for, unit_rows
 
 PROBES = 256
-"""On so many contexts recall is measured."""
+"""The number of contexts to measure recall on."""
 EXACT_BELOW = 6_000
-"""Comparing 20,000 vectors takes LanceDB three times as long as asking an index of 100,000."""
+"""LanceDB takes three times as long to compare 20,000 vectors as to query an index of 100,000."""
 TARGET_RECALL = 0.97
 CANDIDATES = 100
-"""How many neighbours are looked up, and compared exactly, whatever number is asked for in the end."""
+"""How many neighbours to look up and compare exactly, whatever `k` is."""
 RECALL_AT = 10
 ROWS_PER_PARTITION = 4_096
 READ_AT_A_TIME = 16_384
 TRAINING_ITERATIONS = 25
-"""Of k-means, half of LanceDB's own number: codes are compared again exactly, and training takes most of the time."""
+"""K-means iterations: half of LanceDB's default, since training dominates and codes are compared again exactly."""
 
 
 def choose_plan(rows: int, dimension: int) -> AnnPlan:
-    """The index for a number of vectors; how far to look is for `tune` to say.
+    """Choose the index for a number of vectors; `tune` sets how many partitions to probe.
 
     Example:
         >>> choose_plan(5_000, 384).kind, choose_plan(1_000_000, 384).partitions
@@ -44,8 +44,8 @@ def choose_plan(rows: int, dimension: int) -> AnnPlan:
     if rows < EXACT_BELOW:
         return AnnPlan(rows=rows)
     partitions = max(1, round(rows / ROWS_PER_PARTITION))
-    # Two numbers in four bits: as many bytes as four in eight, the same recall, and compared in half the time. Parts of
-    # four bits have to be even in number.
+    # Two numbers in four bits take as many bytes as four in eight, with the same recall and half the comparison time.
+    # The number of four-bit segments must be even.
     sub_vectors = dimension if dimension % 4 else dimension // 2
     return AnnPlan(
         kind="ivf_pq",
@@ -59,12 +59,12 @@ def choose_plan(rows: int, dimension: int) -> AnnPlan:
 
 
 def outgrown(plan: AnnPlan, rows: int) -> bool:
-    """Whether an index made for fewer or more rows should be built again."""
+    """Whether the row count has changed so much that the index should be rebuilt."""
     return choose_plan(rows, 1).kind != plan.kind or not plan.rows / 2 <= rows <= plan.rows * 2
 
 
 def create_vector_index(table: Any, plan: AnnPlan) -> None:
-    """Make the index that a plan asks for, in place of an older one."""
+    """Create the index of a plan, replacing an older one."""
     from lancedb.index import IvfPq
 
     if plan.kind == "ivf_pq":
@@ -81,7 +81,7 @@ def create_vector_index(table: Any, plan: AnnPlan) -> None:
 async def nearest(
     reader: Any, vector: Vectors, plan: AnnPlan, *, limit: int, columns: list[str], where: str | None = None
 ) -> pa.Table:
-    """The nearest rows with `_distance`, which is 1 less the cosine, and `_rowid`; the best first."""
+    """Return the nearest rows, best first, with `_distance` (1 - cosine) and `_rowid`."""
     query = reader.query().nearest_to(vector).column("vector").distance_type("cosine")
     if plan.kind == "ivf_pq":
         query = query.nprobes(plan.nprobes).refine_factor(1)
@@ -92,7 +92,7 @@ async def nearest(
 
 
 def exact_neighbours(batches: Iterator[pa.RecordBatch], queries: Vectors, count: int = RECALL_AT) -> npt.NDArray[Any]:
-    """The keys (a batch's first column) of the true nearest vectors (its second) of each query, in one pass."""
+    """Return the keys of each query's true nearest vectors, in one pass over batches of (key, vector)."""
     best = np.full((len(queries), count), -np.inf, np.float32)
     keys = np.zeros((len(queries), count), np.int64)
     for batch in batches:
@@ -105,7 +105,7 @@ def exact_neighbours(batches: Iterator[pa.RecordBatch], queries: Vectors, count:
 
 
 def tune(store: Store, table: Any, plan: AnnPlan, queries: Vectors, key: str) -> AnnPlan:
-    """The plan with as many probes as the recall asks for, and the recall measured; vectors have length one."""
+    """Find the smallest number of probes that reaches the target recall; vectors must have unit length."""
     if plan.kind == "exact" or not len(queries):
         return plan
     truth = exact_neighbours(store.batches(table, [key, "vector"], READ_AT_A_TIME), queries)
@@ -122,10 +122,10 @@ def tune(store: Store, table: Any, plan: AnnPlan, queries: Vectors, key: str) ->
 
 
 def _scalar_indices(table: Any, occurrences: bool) -> None:
-    """Words and conditions; those that are there already were brought up to date by compaction."""
+    """Create the indices for words and filters; compaction has already updated existing ones."""
     from lancedb.index import FTS, BTree, LabelList
 
-    # ICU cuts Chinese into words too. No stemming and no stop words: an index may hold any language.
+    # ICU segments Chinese too. No stemming and no stop words, because an index may hold any language.
     words = FTS(base_tokenizer="icu", stem=False, remove_stop_words=False)
     wanted: dict[str, Any] = (
         {"reply": BTree(), "dialogue_id": BTree()}
@@ -139,7 +139,7 @@ def _scalar_indices(table: Any, occurrences: bool) -> None:
 
 
 def _probes(store: Store, occurrences: Any, encoder: Encoder) -> Vectors:
-    """The vectors of a fixed choice of contexts."""
+    """Encode a fixed sample of contexts."""
     rows = store.rows(occurrences, "array_length(context) > 0", ["occurrence", "context"])
     contexts = rows.sort_by("occurrence").slice(0, PROBES)["context"].to_pylist()
     return unit_rows(encoder.encode_query(contexts)) if contexts else np.zeros((0, 1), np.float32)
@@ -148,7 +148,7 @@ def _probes(store: Store, occurrences: Any, encoder: Encoder) -> Vectors:
 def _searched(
     store: Store, table: Any, older: AnnPlan | None, dimension: int, key: str, probes: Callable[[], Vectors]
 ) -> AnnPlan:
-    """The index of a table's vectors: the older one unless it is outgrown; then how far to look in it."""
+    """Return the plan for a table's vectors: rebuild the index if it is outgrown, then tune its probes."""
     rows = table.count_rows()
     plan = older
     if plan is None or outgrown(plan, rows):
@@ -164,9 +164,10 @@ def finished_version(
     encoder: Encoder | None,
     on_progress: Callable[[str, float, str], None],
 ) -> IndexVersion:
-    """Make the tables that were written to ready for searching, and name the version that they are.
+    """Make the written tables ready for search, and tag them as a version.
 
-    Done again after a kill it gives the same. Without an encoder, indices and what is known of their recall stay.
+    Idempotent: repeating it after a crash gives the same version. Without an encoder, indices and their measured recall
+    are kept.
     """
     last = manifest.versions[-1] if manifest.versions else None
     number = last.number + 1 if last else 1
@@ -193,7 +194,7 @@ def finished_version(
             contexts_ann = _searched(
                 store, occurrences, older.contexts_ann if older else None, dimension, "occurrence", probes
             )
-        # An export that adds to its model's vectors does not make them its own: the model can still search them.
+        # Vectors added by an export still belong to its model, which can search them too.
         kept = older if older and is_made_for(encoder, older.fingerprint) else None
         model, fingerprint = (kept.model, kept.fingerprint) if kept else (encoder.name, encoder.fingerprint)
     on_progress("making indices", 1.0, "")
@@ -216,7 +217,7 @@ def finished_version(
 
 
 def prune_versions(folder: Path, store: Store, manifest: IndexManifest, keep: int) -> list[int]:
-    """Forget all but the last versions, and free their space; the numbers of those that are gone."""
+    """Remove all but the last versions and free their space; return the removed numbers."""
     if keep < 1:
         raise TurnloomError(f"{keep} versions cannot be kept", "keep at least 1")
     gone = [version.number for version in manifest.versions[:-keep]]

@@ -1,4 +1,4 @@
-"""How often the reply that was given is found: retrieval alone, and with re-ranking."""
+"""Measure how often a search finds the real reply, with and without re-ranking."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ DEPTH = 10
 
 
 class ReplyScores(BaseModel):
-    """What was found; all parts in percent of contexts.
+    """Reply search scores, in percent of contexts.
 
     Attributes:
-        contexts: How many contexts were asked with.
-        in_index: How often the index holds the reply that was given: no search can find more.
-        top1: How often the search puts it first.
-        top10: How often the search has it among ten.
-        rerank_top1: How often it is first after re-ranking; None without a re-ranker.
-        rerank_top10: How often it is among ten after re-ranking.
+        contexts: The number of contexts searched with.
+        in_index: How often the index contains the real reply: the upper bound of every score.
+        top1: How often the search ranks the real reply first.
+        top10: How often the search ranks it in the top ten.
+        rerank_top1: How often it comes first after re-ranking; None without a re-ranker.
+        rerank_top10: How often it is in the top ten after re-ranking.
         milliseconds: The median time of a search, without encoding and re-ranking.
     """
 
@@ -44,7 +44,7 @@ class ReplyScores(BaseModel):
 
 
 def sample_contexts(tables: Sequence[Path], index: ReplyIndex, limit: int) -> pa.Table:
-    """Contexts with the reply that followed: a fixed choice, spread over all conversations."""
+    """Sample contexts with their real replies: a fixed sample, spread over all conversations."""
     col = daft().col
     with frugally():
         rows = occurrence_rows(tables, index.options).select("occurrence", "reply", "context", "text")
@@ -76,25 +76,25 @@ def evaluate_replies(
     repeats: bool = False,
     on_context: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> ReplyScores:
-    """Ask an index with contexts of conversations, and see where the reply that was given comes.
+    """Search with contexts of real conversations, and measure where the real reply ranks.
 
-    A reply counts as found when its text is the same but for case and white space. To measure the search and not how
-    often people say the same thing, index the replies of the conversations that are asked with.
+    A reply matches if its text is equal up to case and white space. To measure the search rather than how often people
+    repeat themselves, index the replies of the same conversations.
 
     Args:
-        index: The index, with its encoder, and perhaps a re-ranker.
-        tables: The folder of a dialogue table, or several: conversations that the models were not trained on.
-        limit: At most so many contexts.
-        mode: As for `ReplyIndex.suggest`, like all that follow but the last.
-        where: A condition.
-        rarity: How much frequent replies count less.
-        reranked: How many go to the re-ranker.
-        rerank_weight: How much it counts.
-        repeats: Whether a reply may repeat the context.
-        on_context: Called with the number of contexts done and of all.
+        index: The index with its encoder and, optionally, a re-ranker.
+        tables: One or more dialogue table folders, with conversations that the models were not trained on.
+        limit: The maximum number of contexts.
+        mode: What to compare, as for `ReplyIndex.suggest`.
+        where: A filter in SQL, as for `ReplyIndex.suggest`.
+        rarity: How much to down-weight frequent replies.
+        reranked: How many of the best replies to re-rank.
+        rerank_weight: The re-ranker's weight, from 0 to 1.
+        repeats: Whether a reply may repeat a turn of the context.
+        on_context: Called with the number of contexts done and the total.
 
     Raises:
-        TurnloomError: If the tables hold no reply, or contexts would be compared with themselves.
+        TurnloomError: If the tables contain no replies, or contexts would be compared with themselves.
     """
     if mode in ("contexts", "all"):
         raise TurnloomError(
@@ -114,7 +114,7 @@ def evaluate_replies(
         seconds.append(time.perf_counter() - start)
         ranks.append(_rank(found, key))
         if index.scorer is not None:
-            there = ranks[-1] < len(found)  # Else no order finds it, and the re-ranker need not be asked.
+            there = ranks[-1] < len(found)  # If the search did not find it, re-ranking cannot either.
             better = in_final_order(index.scorer, context, found, rerank_weight) if there else []
             reranks.append(_rank(better, key))
         on_context(number + 1, len(contexts))

@@ -1,4 +1,4 @@
-"""The index of past replies: built from conversations, asked with a conversation."""
+"""The index of past replies: build it from conversations, search it with a conversation."""
 
 from __future__ import annotations
 
@@ -20,26 +20,25 @@ from turnloom.replies.writer import IndexWriter, model_mismatch
 from turnloom.runtime.protocols import Context, Encoder, Progress, Scorer, Vectors, is_made_for, unit_rows
 
 SHARD_SIZE = 20_000
-"""Turns that are read between two commits: what a killed run loses at most."""
+"""Turns read between two commits: the most that a killed run loses."""
 REMEMBERED = 50
-"""What the last so many turns said is not suggested again."""
+"""Text from this many recent turns is not suggested again."""
 Tables = Path | str | Sequence[Path | str]
 
 
 class ReplyIndex:
-    """Past replies, and the search for one that fits.
+    """An index of past replies, and the search for replies that fit.
 
-    An opened index keeps to the version that it found: what is written meanwhile, here or by another process, is seen
-    after `refresh`.
+    An open index stays at its version. Call `refresh` to see what this or another process has written since.
 
     Args:
         folder: The index's folder.
-        encoder: The encoder that its vectors are from, or an export of it. Without one, only words can be searched.
-        scorer: A cross-encoder that puts the best candidates in their final order.
-        version: An older version to look at.
+        encoder: The encoder that made its vectors, or an export of it. Without one, you can only search words.
+        scorer: A cross-encoder that re-ranks the best candidates.
+        version: An older version to open.
 
     Raises:
-        TurnloomError: If there is no finished index, no such version, or its vectors are another model's.
+        TurnloomError: If there is no finished index, no such version, or its vectors come from another model.
 
     Example:
         ``ReplyIndex("runs/replies", load_encoder("my-model")).suggest(["I lost my card"], k=3)``
@@ -84,23 +83,23 @@ class ReplyIndex:
         shard_size: int = SHARD_SIZE,
         on_progress: Progress = lambda *_: None,
     ) -> ReplyIndex:
-        """Index the replies of dialogue tables. Killed at any moment, the same call goes on where it was.
+        """Index the replies of dialogue tables. After an interruption, the same call resumes.
 
         Args:
-            tables: The folder of a dialogue table, or several.
+            tables: One or more dialogue table folders.
             folder: The index's folder.
-            encoder: Makes the vectors: `encode_document` of replies, `encode_query` of contexts.
+            encoder: Encodes replies with `encode_document` and contexts with `encode_query`.
             options: Which turns are replies.
-            scorer: As for an index that is opened.
-            shard_size: About so many turns are worked on at a time.
-            on_progress: Called with a step, the part of it that is done and a note.
+            scorer: A cross-encoder for the opened index.
+            shard_size: The approximate number of turns per batch.
+            on_progress: Called with the step, the share of it that is done, and a note.
 
         Raises:
-            TurnloomError: If the folder holds another index or other files, or a table is not whole.
+            TurnloomError: If the folder holds another index or other files, or a table is incomplete.
         """
         path, options = Path(folder), options or ReplyOptions()
         for table in tables_of(tables):
-            read_manifest(table)  # Says what is wrong with it before anything is written.
+            read_manifest(table)  # Reports what is wrong with the tables before anything is written.
         with sole_writer(path):
             if not (path / MANIFEST).exists():
                 refuse_other_files(path, "an index", beside=[LOCK])
@@ -120,10 +119,10 @@ class ReplyIndex:
     def add(
         self, tables: Tables, *, shard_size: int = SHARD_SIZE, on_progress: Progress = lambda *_: None
     ) -> IndexVersion:
-        """Add the replies of more dialogues; what is there already is not counted twice.
+        """Add the replies of more dialogues; those already indexed are not counted twice.
 
-        A conversation that is read again with more turns adds only those. Killed, the same call goes on. An export of
-        the index's model may add too: its vectors then stand beside those of the model, and both can search them all.
+        A conversation that has grown adds only its new turns. After an interruption, the same call resumes. You can
+        also add with an export of the index's model: their vectors are compatible, and both can search all of them.
         """
         if self.encoder is None:
             raise TurnloomError("adding replies needs the model", "open the index with its encoder")
@@ -134,14 +133,14 @@ class ReplyIndex:
     def delete(
         self, *, conversations: Sequence[str] = (), replies: Sequence[str] = (), where: str | None = None
     ) -> IndexVersion:
-        """Remove what was said: a reply goes when it was said nowhere else, else its count goes down.
+        """Remove conversations or replies: counts go down, and a reply without occurrences is removed.
 
-        Older versions still hold it until `prune`.
+        Older versions keep them until `prune`.
 
         Args:
             conversations: The ids of dialogues.
-            replies: The texts of replies, whatever their case; all of their occurrences go.
-            where: A condition in SQL over `dialogue_id`, `source` and `turn`.
+            replies: The texts of replies to remove everywhere; case does not matter.
+            where: An SQL condition over `dialogue_id`, `source` and `turn`.
         """
         conditions = [f"({where})"] if where else []
         if conversations:
@@ -154,7 +153,7 @@ class ReplyIndex:
         with sole_writer(self.folder):
             try:
                 self._writer().delete(condition, f"delete where {condition[:200]}")
-            except ValueError as error:  # What LanceDB raises for a wrong condition.
+            except ValueError as error:  # LanceDB raises this for an invalid condition.
                 problem = f"the condition {where!r} is wrong ({error})".replace("\n", " ")
                 raise TurnloomError(problem, "it may name dialogue_id, source and turn") from error
         return self.refresh()
@@ -168,26 +167,26 @@ class ReplyIndex:
         shard_size: int = SHARD_SIZE,
         on_progress: Progress = lambda *_: None,
     ) -> ReplyIndex:
-        """Make all vectors anew with another model; readers keep the old ones until it is done.
+        """Encode everything again with another model; readers keep the old vectors until it is done.
 
-        Killed at any moment, the same call goes on where it was.
+        After an interruption, the same call resumes.
         """
         path = Path(folder)
-        read_index_manifest(path)  # A folder without an index is not to get a lock.
+        read_index_manifest(path)  # Do not create a lock in a folder without an index.
         with sole_writer(path):
             IndexWriter(path, read_index_manifest(path), encoder, on_progress).reembed(shard_size)
         return cls(path, encoder)
 
     @staticmethod
     def rollback(folder: Path | str) -> str | None:
-        """Undo a write that was not finished; what it was, or None if there is none."""
+        """Undo an unfinished write, and return its description; None if there is none."""
         path = Path(folder)
-        read_index_manifest(path)  # A folder without an index is not to get a lock.
+        read_index_manifest(path)  # Do not create a lock in a folder without an index.
         with sole_writer(path):
             return IndexWriter(path, read_index_manifest(path), None).rollback()
 
     def prune(self, keep: int = 1) -> list[int]:
-        """Forget older versions and free their space; the numbers of those that are gone. Their readers fail."""
+        """Remove older versions and free their space; return the removed numbers. Their readers then fail."""
         with sole_writer(self.folder):
             self._writer().refuse_unfinished()
             gone = prune_versions(self.folder, self._store, read_index_manifest(self.folder), keep)
@@ -198,14 +197,14 @@ class ReplyIndex:
         return IndexWriter(self.folder, read_index_manifest(self.folder), self.encoder, on_progress)
 
     def refresh(self) -> IndexVersion:
-        """See what was written since the index was opened."""
+        """Switch to the newest version."""
         self._manifest = read_index_manifest(self.folder)
         self._open(None)
         return self.version
 
     @property
     def version(self) -> IndexVersion:
-        """The version that is searched."""
+        """The open version."""
         return self._searcher.version
 
     @property
@@ -233,20 +232,21 @@ class ReplyIndex:
         rerank_weight: float = RERANK_WEIGHT,
         repeats: bool = False,
     ) -> list[Suggestion]:
-        """The replies that fit a context best.
+        """Find the replies that fit a context best.
 
         Args:
-            context: The turns so far, the oldest first.
-            k: How many replies.
-            mode: What is compared: "vector" the context's vector with replies' vectors, "text" the last turn's words
-                with theirs (BM25), "contexts" the context with those that replies were given in, "hybrid" the first
-                two, "all" all three. Several are fused by rank. By default "hybrid", or "text" without an encoder.
-            where: A condition in SQL, such as ``count > 1 AND array_has_any(sources, ['chats'])``.
-            rarity: How much frequent replies count less: scores are multiplied by this power of the inverse response
-                frequency. 0 for not at all, 1 for the full weight of WMDC.
-            reranked: So many of the best go to the re-ranker, if there is one.
-            rerank_weight: How much the re-ranker counts beside the search: 0 not at all, 1 alone.
-            repeats: Whether a reply may be what was said in the context already: what is nearest to a turn is the turn.
+            context: The turns so far, oldest first.
+            k: How many replies to return.
+            mode: What to compare. "vector": the context's vector with the replies' vectors. "text": the words of the
+                last turn with the replies' words (BM25). "contexts": the context with the contexts of past replies.
+                "hybrid" fuses the first two by rank, "all" all three. The default is "hybrid", or "text" without an
+                encoder.
+            where: An SQL condition, such as ``count > 1 AND array_has_any(sources, ['chats'])``.
+            rarity: How much to down-weight frequent replies: scores are multiplied by this power of the inverse
+                response frequency. 0 turns it off, 1 is the full weight of WMDC.
+            reranked: How many of the best replies to re-rank, if there is a re-ranker.
+            rerank_weight: The re-ranker's weight: 0 ignores it, 1 ignores the search.
+            repeats: Whether a reply may repeat a turn of the context. A turn's nearest neighbour is often itself.
         """
         _check_question(context, k)
         if mode != "text" and self.encoder is not None:
@@ -261,7 +261,7 @@ class ReplyIndex:
     def suggest_for(
         self, context: Context, vector: Vectors | None, k: int = 5, options: SearchOptions = SearchOptions()
     ) -> list[Suggestion]:
-        """As `suggest`, for a context whose vector is known."""
+        """Do the same as `suggest` for a context whose vector is known."""
         _check_question(context, k)
         limit = max(k, options.reranked) if self.scorer else k
         direction = None if vector is None else unit_rows(vector[None])[0]
@@ -271,7 +271,7 @@ class ReplyIndex:
         return found if self.scorer is None else in_final_order(self.scorer, context, found, options.rerank_weight)[:k]
 
     def known_keys(self, keys: Sequence[int]) -> pa.Array:
-        """Those of the keys whose reply is in the index."""
+        """Return those keys whose reply is in the index."""
         found = self._store.rows_with(self._searcher.replies, "key", list(dict.fromkeys(keys)), ["key"])
         return found["key"].combine_chunks()
 

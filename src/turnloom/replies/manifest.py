@@ -1,8 +1,8 @@
-"""What an index is (`index.json`), what is being done to it (`journal.json`), and who may write (`writer.lock`).
+"""The state of an index: its manifest (`index.json`), a pending write (`journal.json`), the lock (`writer.lock`).
 
-The manifest names the finished versions. A reader opens the tables at the last of these and keeps to it, so it never
-sees half of a write, however many commits that takes. The journal says which part of a write is done; it is all that a
-killed run leaves behind besides the commits themselves.
+The manifest lists the finished versions. A reader opens the tables at the last one and stays there, so it never sees
+half of a write, however many commits that takes. The journal records which ranges of a write are done; besides the
+commits themselves, it is all that a killed run leaves behind.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ class _Saved(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     def write(self, path: Path) -> None:
-        """Replace the file as a whole."""
+        """Replace the file atomically."""
         write_whole(path, self.model_dump_json(indent=1) + "\n")
 
 
 class TableVersion(_Saved):
-    """A table at one of its versions.
+    """One version of a table.
 
     Attributes:
         name: The table.
-        version: LanceDB's number for its version.
-        rows: How many rows it has there.
+        version: LanceDB's version number.
+        rows: The number of rows in that version.
     """
 
     name: str
@@ -48,17 +48,17 @@ class TableVersion(_Saved):
 
 
 class AnnPlan(BaseModel):
-    """How one column of vectors is searched.
+    """How one vector column is searched.
 
     Attributes:
-        kind: "exact" compares all vectors, "ivf_pq" those of the nearest partitions by their codes.
-        rows: How many rows there were when it was chosen.
-        partitions: How many there are.
-        sub_vectors: How many parts a vector's code has.
-        bits: How many bits a part has.
-        nprobes: How many partitions are looked into.
-        recall: The part of the true ten nearest replies that is found, measured.
-        probes: On how many contexts that was measured; 0 if there were none.
+        kind: "exact" compares all vectors; "ivf_pq" compares the compressed vectors of the nearest partitions.
+        rows: The number of rows when the plan was chosen.
+        partitions: The number of partitions.
+        sub_vectors: The number of segments in a compressed vector.
+        bits: The number of bits per segment.
+        nprobes: The number of partitions that a search probes.
+        recall: The measured share of the true ten nearest replies that a search finds.
+        probes: The number of contexts that recall was measured on; 0 if there were none.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -79,13 +79,13 @@ class IndexVersion(_Saved):
     Attributes:
         number: Counts from 1.
         when: When it was finished.
-        what: What was done, for people.
-        job: What identifies the write: the same one is not done twice in a row.
+        what: A description of the write, for people.
+        job: Identifies the write, so that the same one is not repeated right away.
         model: The name of the encoder.
-        fingerprint: What identifies the encoder.
+        fingerprint: Identifies the encoder.
         dimension: The length of its vectors.
-        replies: The distinct replies.
-        occurrences: Every time that a reply was given.
+        replies: The number of distinct replies.
+        occurrences: The number of times that a reply was given.
         ann: How replies are searched, and with what recall.
         contexts_ann: The same for contexts; None if they are not indexed.
     """
@@ -109,9 +109,9 @@ class IndexManifest(_Saved):
     Attributes:
         index_version: The version of the layout.
         options: Which turns are replies.
-        key_check: Equal for indices whose keys are made alike.
-        versions: The finished states, oldest first; empty while the first one is being built.
-        software: The versions of Turnloom, Python and the data engine that began it.
+        key_check: Equal for indices that compute keys in the same way.
+        versions: The finished states, oldest first; empty during the first build.
+        software: The versions of Turnloom, Python and the data engine that created the index.
     """
 
     index_version: int = INDEX_VERSION
@@ -122,19 +122,19 @@ class IndexManifest(_Saved):
 
 
 class PendingWrite(_Saved):
-    """A write that is not finished.
+    """An unfinished write.
 
     Attributes:
-        operation: Which kind.
-        job: What identifies it.
-        what: The same for people.
-        fingerprint: The encoder whose vectors are written; empty where none is needed.
-        replies: The table of replies that is written to.
-        occurrences: The table of occurrences that is written to.
-        ranges: Into how many ranges of keys the work is cut.
-        done: The ranges that are finished.
-        condition: For a delete: which occurrences go.
-        keys: For a delete: the replies that lose some.
+        operation: The type of write.
+        job: Identifies the write.
+        what: A description of the write, for people.
+        fingerprint: The fingerprint of the encoder that makes the vectors; empty if none is needed.
+        replies: The replies table being written.
+        occurrences: The occurrences table being written.
+        ranges: The number of key ranges that the work is split into.
+        done: The finished ranges.
+        condition: For a delete: which occurrences to remove.
+        keys: For a delete: the affected replies.
     """
 
     operation: Literal["add", "delete", "reembed"]
@@ -150,7 +150,7 @@ class PendingWrite(_Saved):
 
 
 def read_index_manifest(folder: Path) -> IndexManifest:
-    """The manifest of an index.
+    """Read the manifest of an index.
 
     Raises:
         TurnloomError: If the folder holds no index, or one that this Turnloom cannot read.
@@ -169,14 +169,14 @@ def read_index_manifest(folder: Path) -> IndexManifest:
 
 
 def read_pending(folder: Path) -> PendingWrite | None:
-    """The write that is not finished, if there is one."""
+    """Read the unfinished write, if there is one."""
     path = folder / JOURNAL
     return PendingWrite.model_validate_json(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
 @contextmanager
 def sole_writer(folder: Path) -> Iterator[None]:
-    """Within this context no other process writes to the index; the lock goes with the process, however it ends."""
+    """Hold the write lock of an index. It is released with the process, however that ends."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / LOCK).open("w")

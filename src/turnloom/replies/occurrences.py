@@ -1,6 +1,6 @@
-"""From dialogues to occurrences of replies (who said what after what), and from these to distinct replies.
+"""Extract occurrences of replies from dialogues (who said what after what), and group them into distinct replies.
 
-Replies are told apart by a key, a hash of their text; keys are cut into ranges that are written one after another.
+A reply's key is a hash of its text. Keys are split into ranges, which are written one after another.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from turnloom.views.dialogue_view import DIALOGUES_AT_A_TIME, Dialogues, Indices
 
 Keys = npt.NDArray[np.int64]
 MOST_CONVERSATIONS = 5
-"""A reply names so many of the conversations it comes from; a polite one may come from all of them."""
+"""The most source conversations listed per reply; a polite reply may occur in all of them."""
 CONVERSATION = pa.struct([("dialogue_id", pa.string()), ("source", pa.string()), ("turn", pa.int32())])
 
 OCCURRENCE_TYPES = {
@@ -41,11 +41,11 @@ OCCURRENCE_TYPES = {
     "context": pa.list_(pa.string()),
     "text": pa.string(),
 }
-"""What is staged; the index keeps all but the text, which is the reply's."""
+"""The staged columns. The index keeps all but the text, which belongs to the reply."""
 
 
 def reply_keys(texts: pa.Array) -> Keys:
-    """A 64-bit key for each reply, equal for texts that differ in case and white space only.
+    """Compute a 64-bit key per reply, equal for texts that differ only in case and white space.
 
     Example:
         >>> import pyarrow as pa
@@ -57,13 +57,13 @@ def reply_keys(texts: pa.Array) -> Keys:
 
 
 def key_check() -> int:
-    """The key of a fixed text: it differs when keys are made in another way than those of an older index."""
+    """The key of a fixed text; it changes whenever the way of computing keys changes."""
     return int(reply_keys(pa.array(["turnloom"]))[0])
 
 
 @dataclass(frozen=True)
 class KeyRanges:
-    """All keys cut into this many equal ranges."""
+    """All keys, split into this many equal ranges."""
 
     count: int
 
@@ -72,33 +72,33 @@ class KeyRanges:
         return np.array([number * 2**64 // self.count - 2**63 for number in range(self.count)], np.int64)
 
     def of(self, keys: Keys) -> npt.NDArray[np.int32]:
-        """The number of the range that each key falls into."""
+        """Return the number of the range that each key belongs to."""
         return (np.searchsorted(self._starts, keys, side="right") - 1).astype(np.int32)
 
     def predicate(self, column: str, number: int) -> str:
-        """The SQL condition under which a column's key is in a range.
+        """Return the SQL condition for a column's key to be in a range.
 
         Example:
             >>> KeyRanges(2).predicate("key", 0), KeyRanges(1).predicate("key", 0)
             ('key < 0', 'key IS NOT NULL')
         """
-        # The first range has no lower bound: SQL reads the smallest number as minus one that is too large.
+        # The first range has no lower bound: SQL parses the smallest number as minus a number that is too large.
         lower = [f"{column} >= {self._starts[number]}"] if number else []
         upper = [f"{column} < {self._starts[number + 1]}"] if number + 1 < self.count else []
         return " AND ".join([*lower, *upper]) or f"{column} IS NOT NULL"
 
 
 class ReplyOptions(BaseModel):
-    """Which turns are replies, and what is kept of the conversation before them.
+    """Which turns count as replies, and how much context to keep.
 
     Attributes:
-        speakers: "system" takes the turns of those who answer (see `system_speakers`; in a dialogue without any, of
-            everyone but the one who speaks first), "everyone" all turns that follow another.
-        system_speakers: The names under which logs know the one who answers, whatever their case.
-        min_words: Shorter replies are left out.
-        context_turns: How many turns before a reply are its context.
-        contexts: Also index the contexts, so that replies to similar contexts can be found. One vector more for every
-            time that a reply was given.
+        speakers: "system" takes the turns of system speakers or, in a dialogue without any, of everyone but the first
+            speaker. "everyone" takes all turns that follow another.
+        system_speakers: The speaker names that mean the answering side; case does not matter.
+        min_words: Shorter replies are skipped.
+        context_turns: How many turns before a reply form its context.
+        contexts: Whether to index contexts too, so that you can search for replies to similar contexts. Costs one more
+            vector per occurrence.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -110,7 +110,7 @@ class ReplyOptions(BaseModel):
     contexts: bool = False
 
     def replies(self, dialogues: Dialogues) -> tuple[Indices, Indices]:
-        """The turns of a batch that are replies, and where the context of each begins."""
+        """Return the reply turns of a batch, and where each one's context starts."""
         if self.speakers == "everyone":
             reply = np.flatnonzero(dialogues.positions > 0)
             start = np.maximum(dialogues.firsts[reply], reply - self.context_turns)
@@ -126,21 +126,21 @@ class ReplyOptions(BaseModel):
 
 
 def tables_of(tables: Path | str | Sequence[Path | str]) -> list[Path]:
-    """One folder or several, as a list."""
+    """Return one folder or several as a list."""
     return [Path(tables)] if isinstance(tables, (str, Path)) else [Path(table) for table in tables]
 
 
 def occurrence_rows(tables: Sequence[Path], options: ReplyOptions, *, ranges: int = 1, contexts_every: int = 1) -> Any:
-    """Every time that a reply was given, as a lazy Daft DataFrame.
+    """Return every occurrence of a reply as a lazy Daft DataFrame.
 
-    An occurrence is named by its conversation, its place there and its text. A conversation that is read again with
-    more turns therefore adds only these.
+    An occurrence is identified by its conversation, its turn index and its text. So a conversation that has grown adds
+    only its new turns.
 
     Args:
         tables: The folders of dialogue tables.
         options: Which turns are replies.
-        ranges: How many ranges of keys the rows are told apart by, in `bucket`.
-        contexts_every: One occurrence in so many keeps its context; the others have an empty one.
+        ranges: The number of key ranges for `bucket`.
+        contexts_every: Keep the context of one occurrence in this many; the others get an empty one.
     """
     engine = daft()
     col, kinds = engine.col, engine.DataType
@@ -176,14 +176,14 @@ def occurrence_rows(tables: Sequence[Path], options: ReplyOptions, *, ranges: in
 
 
 def stage_occurrences(tables: Sequence[Path], out: Path, options: ReplyOptions, ranges: int, every: int) -> None:
-    """Write the occurrences to one folder of Parquet files a range of keys, in little memory."""
+    """Write the occurrences to Parquet, one folder per key range, in little memory."""
     rows = occurrence_rows(tables, options, ranges=ranges, contexts_every=every)
     with frugally():
         rows.write_parquet(str(out), partition_cols=["bucket"])
 
 
 def read_range(staged: Path, number: int) -> pa.Table:
-    """The staged occurrences of a range of keys, each once, in a fixed order."""
+    """Read the staged occurrences of a key range, without duplicates and in a fixed order."""
     schema = pa.schema(list(OCCURRENCE_TYPES.items()))
     files = sorted((staged / f"bucket={number}").glob("*.parquet"))
     if not files:
@@ -196,7 +196,7 @@ def read_range(staged: Path, number: int) -> pa.Table:
 
 
 def inverse_response_frequency(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-    """`1 / (log count + 1)` (WMDC, Equation 5): 1 for what was said once, less for what is said all the time.
+    """`1 / (log count + 1)` (WMDC, Equation 5): 1 for a reply given once, less for frequent ones.
 
     Example:
         >>> inverse_response_frequency(np.array([1, 20, 1000])).round(3).tolist()
@@ -206,7 +206,7 @@ def inverse_response_frequency(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.
 
 
 def _lists(owners: npt.NDArray[np.int64], values: pa.Array, groups: int) -> pa.Array:
-    """The distinct values of each group, sorted."""
+    """Return the sorted distinct values of each group."""
     pairs = pa.table({"owner": owners, "value": values}).group_by(["owner", "value"]).aggregate([])
     pairs = pairs.filter(pc.is_valid(pairs["value"])).sort_by([("owner", "ascending"), ("value", "ascending")])
     offsets = np.searchsorted(pairs["owner"].to_numpy(), np.arange(groups + 1)).astype(np.int32)
@@ -222,9 +222,9 @@ def _conversations(rows: pa.Table, owners: npt.NDArray[np.int64], firsts: npt.ND
 
 
 def group_occurrences(occurrences: pa.Table) -> pa.Table:
-    """One row a reply: its key, how often it occurs, its weight, and where it comes from.
+    """Group occurrences into one row per reply: its key, count, weight and sources.
 
-    The result depends on the occurrences alone, not on their order.
+    The result does not depend on the order of the occurrences.
 
     Args:
         occurrences: Rows with `occurrence`, `reply`, `dialogue_id`, `source`, `turn` and `domains`.

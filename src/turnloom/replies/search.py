@@ -1,8 +1,8 @@
-"""Several ranked lists of replies to one: by vectors, by words, by similar contexts.
+"""Fuse several rankings of replies into one: by vectors, by words, by similar contexts.
 
-A search by words reads the list of every reply that holds one of them. "the" is in a fifth of all replies and hardly
-changes their order; without such words the slowest searches are several times as fast. What is frequent is seen in the
-index itself, so that no list of stop words of some language is needed.
+A word search reads the posting list of each word. "the" occurs in a fifth of all replies and hardly changes their
+order; without such words the slowest searches run several times as fast. Frequencies come from the index itself, so no
+language needs a list of stop words.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from turnloom.replies.suggestion import RERANK_WEIGHT, RERANKED
 from turnloom.runtime.protocols import Vectors
 
 FUSION_CONSTANT = 60
-"""Of reciprocal rank fusion, as in the paper (Cormack et al. 2009)."""
+"""The constant of reciprocal rank fusion in the paper (Cormack et al. 2009)."""
 VECTORS_COUNT = 2.0
-"""How much more vectors count than words, which a question shares with many replies that do not answer it."""
+"""The weight of vectors relative to words: a question shares words with many replies that do not answer it."""
 COUNTED = 20_000
-"""Of so many replies words are counted, to know which are rare."""
+"""How many replies to count words in, to know which words are rare."""
 MOST_WORDS = 6
-"""Of those that are known to be in the index; so many find as much as all do, together with vectors."""
+"""The most counted words to search with; together with vectors, this many find as much as all of them."""
 RARITY = 0.0
-"""Teams answer alike: with 0.1 already, a reply that was given once comes before one that was given 60 times."""
+"""Off by default because teams repeat good answers: at 0.1, a reply given once already beats one given 60 times."""
 MODES = ("hybrid", "vector", "text", "contexts", "all")
 Mode = Literal["hybrid", "vector", "text", "contexts", "all"]
 _LISTS = {
@@ -50,7 +50,7 @@ Name = TypeVar("Name", bound=Hashable)
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """How replies are searched and ordered; see `ReplyIndex.suggest`."""
+    """How to search and order replies; see `ReplyIndex.suggest`."""
 
     mode: Mode | None = None
     where: str | None = None
@@ -61,19 +61,19 @@ class SearchOptions:
 
 
 def _words(text: str) -> list[str]:
-    """The distinct words, in the order of the text; in scripts without spaces, whatever stands together is one."""
+    """Return the distinct words in text order; scripts without spaces give one word per run of characters."""
     return list(dict.fromkeys(_WORD.findall(text.casefold())))
 
 
 def count_words(texts: Iterable[str]) -> Counter[str]:
-    """In how many texts each word is."""
+    """Count in how many texts each word occurs."""
     return Counter(word for text in texts for word in _words(text))
 
 
 def rarest_words(text: str, counts: Counter[str], most: int = MOST_WORDS) -> str:
-    """A text, or all but the most frequent of its words if it has more than `most` that were counted.
+    """Drop the most frequent words if a text has more than `most` counted ones.
 
-    Words that were never counted cost next to nothing, and may be the very ones that find the reply: they stay.
+    Words that were never counted stay: they cost almost nothing, and may be the very words that find the reply.
 
     Example:
         >>> counts = count_words(["the train", "the train to the end", "is it", "to the airport"])
@@ -90,7 +90,7 @@ def rarest_words(text: str, counts: Counter[str], most: int = MOST_WORDS) -> str
 def fuse(
     lists: Sequence[Sequence[Name]], weights: Sequence[float] | None = None, constant: int = FUSION_CONSTANT
 ) -> dict[Name, float]:
-    """Reciprocal rank fusion: the weighted sum of `1 / (constant + rank)` over the lists that name a thing.
+    """Reciprocal rank fusion: the weighted sum of `1 / (constant + rank)` over all lists that contain an item.
 
     Example:
         >>> fused = fuse([["a", "b"], ["b", "c"]])
@@ -105,7 +105,7 @@ def fuse(
 
 
 def fusion_constant(replies: int) -> int:
-    """How far down a list a rank still counts: less far among few replies, where every list holds nearly all of them.
+    """Scale the fusion constant to the index: smaller for few replies, where every list contains nearly all of them.
 
     Example:
         >>> [fusion_constant(replies) for replies in (71, 500, 100_000)]
@@ -116,12 +116,12 @@ def fusion_constant(replies: int) -> int:
 
 @dataclass(slots=True)
 class Hit:
-    """A reply that a search found.
+    """A reply found by a search.
 
     Attributes:
-        row: Its place in the table.
-        score: What it is ordered by.
-        similarity: The cosine of context and reply, where the vectors were compared.
+        row: Its row in the table.
+        score: The score that orders the results.
+        similarity: The cosine of context and reply, if vectors were compared.
     """
 
     row: int
@@ -140,7 +140,7 @@ class Searcher:
         self._contexts = store.reader(version.occurrences.name, version.occurrences.version) if has_contexts else None
 
     def hits(self, text: str, vector: Vectors | None, options: SearchOptions, limit: int) -> list[Hit]:
-        """The best replies by a mode's lists, rare ones preferred; the vector may be None where the mode needs none."""
+        """Return the best replies of a mode, weighted by rarity; `vector` may be None if the mode does not use it."""
         mode, where = options.mode or "hybrid", options.where
         if mode not in MODES:
             raise TurnloomError(f"there is no mode {mode!r}", f"choose one of {', '.join(MODES)}")
@@ -152,7 +152,7 @@ class Searcher:
 
         try:
             found = answered(lists())
-        except ValueError as error:  # What LanceDB raises for a wrong condition.
+        except ValueError as error:  # LanceDB raises this for an invalid condition.
             if where is None:
                 raise
             raise TurnloomError(f"the condition {where!r} is wrong ({error})".replace("\n", " "), _COLUMNS) from error
@@ -175,13 +175,13 @@ class Searcher:
 
     @cached_property
     def _counts(self) -> Counter[str]:
-        """In how many of some replies, spread over the table, each word is."""
+        """Count words in a sample of replies, spread over the table."""
         rows = self.version.replies.rows
         spread = list(range(0, rows, max(1, rows // COUNTED)))
         return count_words(self.replies.take_offsets(spread).select(["text"]).to_arrow()["text"].to_pylist())
 
     async def _by_contexts(self, vector: Vectors, where: str | None, limit: int) -> pa.Table:
-        """The replies to the nearest contexts, each once, in the order of its nearest one."""
+        """Return the replies to the nearest contexts, without duplicates, nearest first."""
         if self._contexts is None or self.version.contexts_ann is None:
             raise TurnloomError("this index has no contexts", "build it with --contexts")
         found = await nearest(self._contexts, vector, self.version.contexts_ann, limit=limit, columns=["reply"])
@@ -194,7 +194,7 @@ class Searcher:
         return rows.take(pa.array(order)).append_column("_context_distance", found["_distance"].take(places[order]))
 
     def rows(self, hits: Sequence[Hit], columns: list[str]) -> list[dict[str, Any]]:
-        """The rows of hits, in their order."""
+        """Return the rows of hits, in their order."""
         if not hits:
             return []
         asked = self._reader.take_row_ids([hit.row for hit in hits]).select(columns).with_row_id()
@@ -207,7 +207,7 @@ _COLUMNS = "it may name text, count, sources and domains, as in: count > 1 AND a
 
 
 def _ranked(lists: list[pa.Table], rarity: float, constant: int) -> list[Hit]:
-    """One list alone keeps its own scores; several are fused by ranks, since cosines and BM25 do not add up."""
+    """Keep a single list's own scores; fuse several lists by rank, since cosines and BM25 scores do not add up."""
     columns = [found.to_pydict() for found in lists]
     weights: dict[int, float] = {}
     similarity: dict[int, float] = {}
@@ -216,7 +216,7 @@ def _ranked(lists: list[pa.Table], rarity: float, constant: int) -> list[Hit]:
         if "_distance" in column:
             similarity = dict(zip(column["_rowid"], (1 - far for far in column["_distance"]), strict=True))
     own = [_own_scores(column) for column in columns]
-    # Rows of one score stand in the order of the table, in whatever order they were found.
+    # Break ties by table order, so that the result does not depend on the search order.
     ordered = [sorted(each, key=lambda row: (-each[row], row)) for each in own]
     counts = [1.0 if "_score" in column else VECTORS_COUNT for column in columns]
     scores = own[0] if len(own) == 1 else fuse(ordered, counts, constant)
@@ -225,7 +225,7 @@ def _ranked(lists: list[pa.Table], rarity: float, constant: int) -> list[Hit]:
 
 
 def _own_scores(column: dict[str, list[Any]]) -> dict[int, float]:
-    """Never negative, so that a weight below one always lowers them."""
+    """Shift scores to be non-negative, so that a weight below one always lowers them."""
     if "_score" in column:
         return dict(zip(column["_rowid"], column["_score"], strict=True))
     distances = column.get("_distance") or column.get("_context_distance") or []

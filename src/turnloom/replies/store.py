@@ -1,4 +1,4 @@
-"""The tables of an index in LanceDB, and the few things that are done with them."""
+"""The LanceDB tables of an index."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from turnloom.runtime.onnx_backend import usable_cores
 from turnloom.runtime.protocols import Vectors
 
 KEYS_AT_A_TIME = 5_000
-"""In one SQL condition."""
+"""The most keys in one SQL condition."""
 FILE_FORMAT = "2.1"
-"""Of Lance. Reading some rows of a column whose values are all the same (every count 1, one source) takes four times as
-long in 2.2."""
+"""Lance's file format. In 2.2, reading rows of a constant column (every count 1, one source) takes 4 times as long."""
 _NEVER = timedelta(days=36_500)
 _MARGINS = (0.05, 0.5, 5, 50, 500)
 Answer = TypeVar("Answer")
 
 
 def lancedb() -> Any:
-    """The lancedb module, imported when first needed."""
-    # It keeps two cores for reading, which leaves one thread on a machine of two: two lists could not be found at once.
+    """Import lancedb on first use."""
+    # By default Lance reserves two cores for reading. On a two-core machine that leaves one thread, so two lists could
+    # not be searched in parallel.
     os.environ.setdefault("LANCE_CPU_THREADS", str(usable_cores()))
     try:
         import lancedb
@@ -38,7 +38,7 @@ def lancedb() -> Any:
 
 
 def answered(question: Coroutine[Any, Any, Answer]) -> Answer:
-    """What a question to the tables of `Store.reader` is answered with."""
+    """Run a query on a table of `Store.reader` and return its result."""
     from lancedb.background_loop import LOOP
 
     answer: Answer = LOOP.run(question)
@@ -46,7 +46,7 @@ def answered(question: Coroutine[Any, Any, Answer]) -> Answer:
 
 
 def reply_schema(dimension: int) -> pa.Schema:
-    """The columns of a reply."""
+    """The columns of the replies table."""
     return pa.schema(
         [
             ("key", pa.int64()),
@@ -62,13 +62,13 @@ def reply_schema(dimension: int) -> pa.Schema:
 
 
 def occurrence_schema(dimension: int | None) -> pa.Schema:
-    """The columns of an occurrence, with the vector of its context if that is indexed."""
+    """The columns of the occurrences table, with context vectors if contexts are indexed."""
     fields = [(name, kind) for name, kind in OCCURRENCE_TYPES.items() if name != "text"]
     return pa.schema([*fields, *([("vector", pa.list_(pa.float32(), dimension))] if dimension else [])])
 
 
 def quoted(text: str) -> str:
-    """A text inside an SQL condition.
+    """Quote a text for an SQL condition.
 
     Example:
         >>> quoted("it's")
@@ -78,7 +78,7 @@ def quoted(text: str) -> str:
 
 
 def vector_array(vectors: Vectors) -> pa.Array:
-    """Vectors as a column."""
+    """Convert vectors to an Arrow column."""
     return pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
 
 
@@ -92,7 +92,7 @@ class Store:
         )
 
     def open(self, name: str, version: int | None = None) -> Any:
-        """A table, at a version that it keeps to, or at the latest one to write to."""
+        """Open a table pinned at a version, or at the latest version for writing."""
         table = self._connection.open_table(name)
         if version is not None:
             table.checkout(version)
@@ -103,9 +103,9 @@ class Store:
         return answered(lancedb().connect_async(self._folder))
 
     def reader(self, name: str, version: int | None = None) -> Any:
-        """A table to ask with `answered`, at a version or at the latest one.
+        """Open a table for queries with `answered`, at a version or the latest one.
 
-        Its questions take about a millisecond less each than those of `open`, and several are answered at once.
+        Queries take about a millisecond less than on a table of `open`, and several can run at once.
         """
 
         async def opened(connection: Any) -> Any:
@@ -117,11 +117,11 @@ class Store:
         return answered(opened(self._reading))
 
     def create(self, name: str, schema: pa.Schema) -> Any:
-        """A table that may be there already."""
+        """Create a table unless it exists."""
         return self._connection.create_table(name, schema=schema, exist_ok=True)
 
     def names(self) -> list[str]:
-        """All tables."""
+        """List all tables."""
         return list(self._connection.list_tables().tables)
 
     def drop(self, name: str) -> None:
@@ -130,41 +130,41 @@ class Store:
 
     @staticmethod
     def rows(table: Any, where: str, columns: Sequence[str]) -> pa.Table:
-        """The rows that meet a condition."""
+        """Return the rows that meet a condition."""
         return table.search().where(where).select(list(columns)).to_arrow()
 
     @classmethod
     def rows_with(cls, table: Any, column: str, keys: Sequence[int], columns: Sequence[str]) -> pa.Table:
-        """The rows in which a column is one of these keys."""
+        """Return the rows whose column is one of these keys."""
         pieces = [cls.rows(table, condition, columns) for condition in _in_lists(column, keys)]
         return pa.concat_tables(pieces) if pieces else cls.rows(table, "false", columns)
 
     @staticmethod
     def batches(table: Any, columns: Sequence[str], size: int) -> Iterator[pa.RecordBatch]:
-        """All rows, so many at a time."""
+        """Iterate over all rows in batches."""
         yield from table.search().select(list(columns)).to_batches(size)
 
     @staticmethod
     def upsert(table: Any, rows: pa.Table, on: str) -> None:
-        """Add rows, or replace those with the same key, in one commit: all of them are there, or none."""
+        """Insert rows, or replace those with the same key, in one atomic commit."""
         if len(rows):
             merge = table.merge_insert(on).when_matched_update_all().when_not_matched_insert_all()
             merge.execute(rows.select(table.schema.names).cast(table.schema))
 
     @staticmethod
     def delete_with(table: Any, column: str, keys: Sequence[int]) -> None:
-        """Remove the rows in which a column is one of these keys."""
+        """Delete the rows whose column is one of these keys."""
         for condition in _in_lists(column, keys):
             table.delete(condition)
 
     @staticmethod
     def compact(table: Any) -> None:
-        """Merge small files and bring indices up to date; every version stays."""
+        """Merge small files and update indices; every version is kept."""
         table.optimize(cleanup_older_than=_NEVER)
 
     @staticmethod
     def tag(table: Any, name: str) -> int:
-        """Name the current version, which keeps it from being cleaned up; its number."""
+        """Tag the current version, which protects it from cleanup, and return its number."""
         version = int(table.version)
         if name in table.tags.list():
             table.tags.update(name, version)
@@ -174,7 +174,7 @@ class Store:
 
     @staticmethod
     def forget(table: Any, keep: set[str]) -> None:
-        """Remove the names that are not to be kept, and every version that is older than those that are."""
+        """Remove all tags but those to keep, and every version older than the kept ones."""
         tags = table.tags.list()
         for name in set(tags) - keep:
             table.tags.delete(name)
@@ -186,7 +186,7 @@ class Store:
 def _cleaned(table: Any, older_than: timedelta) -> bool:
     """Whether versions of that age could be removed.
 
-    Ages count from when LanceDB comes to it. By then a version that we keep may have become too old; its name protects
+    LanceDB measures ages when it gets to the cleanup. By then a version that we keep may be too old; its tag protects
     it, and LanceDB refuses the whole cleanup.
     """
     try:

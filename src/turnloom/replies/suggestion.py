@@ -1,4 +1,4 @@
-"""What a search gives back, and its final order: a re-ranker's scores beside the search's own."""
+"""The results of a search, and their final order: re-ranker scores blended with search scores."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from turnloom.runtime.protocols import Context, Scorer
 
 RERANKED = 50
 RERANK_WEIGHT = 0.7
-"""What found most on validation splits (`studies/reranker`)."""
+"""The best weight on the validation splits (`studies/reranker`)."""
 SURE = 1e-6
-"""How near to 0 and 1 a probability is taken as it is: float32 has few numbers beyond."""
+"""Probabilities are clipped this far from 0 and 1, where float32 loses precision."""
 Scores = npt.NDArray[np.float64]
 
 
@@ -25,8 +25,8 @@ class Conversation:
 
     Attributes:
         dialogue_id: The dialogue.
-        source: The log that it comes from.
-        turn: Which turn of it, from 0.
+        source: The log it comes from.
+        turn: The turn's index, from 0.
     """
 
     dialogue_id: str
@@ -40,13 +40,12 @@ class Suggestion:
 
     Attributes:
         text: The reply.
-        score: What suggestions of one search are ordered by: the search's score, or what it and the re-ranker make
-            together.
-        search_score: The score of the search.
-        similarity: The cosine of context and reply, where their vectors were compared.
+        score: The score that orders the suggestions: the search score, or its blend with the re-ranker's score.
+        search_score: The search score.
+        similarity: The cosine of context and reply, if vectors were compared.
         count: How often it was given.
-        conversations: Some of the conversations that it comes from.
-        key: What identifies it in the index.
+        conversations: Some of the conversations it comes from.
+        key: Identifies it in the index.
     """
 
     text: str
@@ -59,10 +58,10 @@ class Suggestion:
 
 
 def blend(search: Scores, rerank: Scores, weight: float) -> Scores:
-    """The scores of search and re-ranker as one, each in its own standard deviations from its mean.
+    """Blend search and re-ranker scores, each standardised to mean 0 and standard deviation 1.
 
-    The two know different things, and their scales have nothing in common; the re-ranker alone forgets what the search
-    knew. Probabilities of a re-ranker count by their log-odds: near 1 they hardly differ, however sure it is.
+    The two scales have nothing in common, and a re-ranker alone discards useful search ranking. A re-ranker's
+    probabilities enter as log-odds, because near 1 they hardly differ, however confident it is.
 
     Example:
         >>> blend(np.array([0.9, 0.8, 0.1]), np.array([-2.0, 3.0, 2.0]), 0.5).round(2).tolist()
@@ -74,10 +73,10 @@ def blend(search: Scores, rerank: Scores, weight: float) -> Scores:
 def in_final_order(
     scorer: Scorer, context: Context, found: Sequence[Suggestion], weight: float = RERANK_WEIGHT
 ) -> list[Suggestion]:
-    """What a search found, ordered by both the search and the re-ranker; with weight 1, scores are its own.
+    """Order search results by search and re-ranker; with weight 1, by the re-ranker's own scores.
 
     Raises:
-        TurnloomError: If the weight is not from 0 to 1.
+        TurnloomError: If the weight is not between 0 and 1.
     """
     if not 0 <= weight <= 1:
         raise TurnloomError(
@@ -93,7 +92,7 @@ def in_final_order(
 
 
 def _unbounded(scores: Scores) -> Scores:
-    """Log-odds, if all scores are between 0 and 1."""
+    """Return log-odds if all scores are between 0 and 1, else the scores."""
     if not ((scores >= 0) & (scores <= 1)).all():
         return scores
     inside = np.clip(scores, SURE, 1 - SURE)

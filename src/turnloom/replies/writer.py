@@ -1,4 +1,4 @@
-"""Writes to an index, each cut into ranges of keys: killed at any moment, the same call goes on where it was.
+"""Write to an index in ranges of keys. After an interruption, the same call resumes.
 
 Nothing is ever incremented. Occurrences are merged by their names, and what is known of a reply is computed from all
 its occurrences; so a range that was half written, or written but not noted, is simply written again.
@@ -27,13 +27,13 @@ from turnloom.runtime.protocols import Encoder, Progress, Vectors, is_made_for, 
 
 MOST_RANGES = 2_000
 CONTEXTS_KEPT = 1_000
-"""About so many contexts are kept with an index that does not index them, to measure recall on."""
+"""About how many contexts to keep for measuring recall in an index without context vectors."""
 WORK = ".work"
 GROUPED = ("occurrence", "reply", "dialogue_id", "source", "turn", "domains")
 
 
 def model_mismatch(folder: Path, version: IndexVersion, encoder: Encoder) -> TurnloomError:
-    """What is said when vectors of two models would meet."""
+    """The error for mixing vectors of two models."""
     fix = f"use that model, or make new vectors with: turnloom replies reembed {folder} --model MODEL"
     return wrong_model(folder, version.model, version.fingerprint, encoder, fix)
 
@@ -43,9 +43,9 @@ def _job(*parts: object) -> str:
 
 
 class IndexWriter:
-    """Adds to an index, takes away from it, and makes new vectors. One at a time: see `sole_writer`.
+    """Adds to an index, deletes from it, and encodes it again. One writer at a time: see `sole_writer`.
 
-    Only a delete does without an encoder.
+    Only a delete works without an encoder.
     """
 
     def __init__(
@@ -63,19 +63,19 @@ class IndexWriter:
 
     @property
     def encoder(self) -> Encoder:
-        """The encoder, which all writes but a delete need."""
+        """The encoder, which every write but a delete needs."""
         assert self._encoder is not None
         return self._encoder
 
     def add_job(self, tables: Sequence[Path]) -> str:
-        """What identifies the addition of these tables."""
+        """Identify the addition of these tables."""
         last = self._last
         kept = last is not None and is_made_for(self.encoder, last.fingerprint)
         fingerprint = last.fingerprint if last is not None and kept else self.encoder.fingerprint
         return _job("add", sorted(read_manifest(table).content_hash for table in tables), fingerprint)
 
     def add(self, tables: Sequence[Path], shard_size: int) -> bool:
-        """Add the replies of dialogue tables; False if that was the last thing done."""
+        """Add the replies of dialogue tables; return False if that was the last write."""
         turns = sum(read_manifest(table).turns for table in tables)
         options = self.manifest.options
         if self._last is not None and not is_made_for(self.encoder, self._last.fingerprint):
@@ -123,7 +123,7 @@ class IndexWriter:
         self._write_replies(replies, grouped, rows, ranges.predicate("key", number))
 
     def _write_replies(self, replies: Any, grouped: pa.Table, said: pa.Table, condition: str) -> None:
-        """The rows of the replies that were said; a reply that is known keeps its text and its vector."""
+        """Write the rows of these replies; a known reply keeps its text and vector."""
         grouped = grouped.filter(pc.is_in(grouped["key"], said["reply"].combine_chunks()))
         known = self.store.rows(replies, condition, ["key", "text", "vector"])
         known = known.filter(pc.is_in(known["key"], grouped["key"].combine_chunks()))
@@ -135,7 +135,7 @@ class IndexWriter:
         self.store.upsert(replies, _beside(grouped, known), "key")
 
     def delete(self, condition: str, what: str) -> bool:
-        """Remove occurrences, and the replies that have none left; False if that was the last thing done."""
+        """Delete occurrences, and replies without any left; return False if that was the last write."""
         last = self._whole()
         occurrences = self.store.open(last.occurrences.name)
         replies = self.store.open(last.replies.name)
@@ -163,7 +163,7 @@ class IndexWriter:
         return True
 
     def reembed(self, shard_size: int) -> bool:
-        """Make all vectors anew with another encoder; False if they are its own already."""
+        """Encode everything again with another encoder; return False if the vectors are already its own."""
         last = self._whole()
         if self._pending() is None and last.fingerprint == self.encoder.fingerprint:
             return False
@@ -182,7 +182,7 @@ class IndexWriter:
         if journal is None:
             return False
         dimension = self._dimension()
-        # What is read is the finished version, whatever else may have been begun on its tables.
+        # Read the finished version, whatever unfinished writes have begun on its tables.
         replies = self.store.create(journal.replies, reply_schema(dimension))
         copies: list[tuple[str, Literal["text", "context"], Any, Any]] = [("key", "text", last.replies, replies)]
         if contexts:
@@ -201,7 +201,7 @@ class IndexWriter:
         return True
 
     def rollback(self) -> str | None:
-        """Undo the write that is not finished; what it was, or None."""
+        """Undo the unfinished write, and return its description; None if there is none."""
         journal = self._pending()
         if journal is None:
             return None
@@ -225,14 +225,14 @@ class IndexWriter:
         return int(self.encoder.encode_document(["turnloom"]).shape[1])
 
     def _with_vectors(self, rows: pa.Table, column: Literal["text", "context"]) -> pa.Table:
-        """The rows with the vectors of their replies or contexts."""
+        """Add the vectors of replies or contexts to the rows."""
         if not len(rows):
             return rows
         encode: Callable[..., Vectors] = self.encoder.encode_document if column == "text" else self.encoder.encode_query
         return rows.append_column("vector", vector_array(unit_rows(encode(rows[column].to_pylist()))))
 
     def _pending(self) -> PendingWrite | None:
-        """The write that is not finished; one that was killed after its last step is."""
+        """Return the unfinished write; one that was killed after its last step counts as finished."""
         pending = read_pending(self.folder)
         if pending is not None and self._last is not None and self._last.job == pending.job:
             self._clean()
@@ -240,7 +240,7 @@ class IndexWriter:
         return pending
 
     def refuse_unfinished(self) -> None:
-        """Raise an error if a write was killed and not finished."""
+        """Raise an error if there is an unfinished write."""
         pending = self._pending()
         if pending is not None:
             raise TurnloomError(
@@ -249,7 +249,7 @@ class IndexWriter:
             )
 
     def _begin(self, wanted: PendingWrite) -> PendingWrite | None:
-        """The journal of this write: a new one or the one it left; None if it is what was done last."""
+        """Start or resume the journal of this write; None if it was the last write."""
         pending = self._pending()
         if pending is not None and pending.job == wanted.job:
             return pending
@@ -279,6 +279,6 @@ class IndexWriter:
 
 
 def _beside(grouped: pa.Table, known: pa.Table) -> pa.Table:
-    """The texts and vectors of replies beside what was counted of them."""
+    """Join the texts and vectors of replies to their counts."""
     texts = known.take(pc.index_in(grouped["key"], known["key"].combine_chunks()))
     return grouped.append_column("text", texts["text"]).append_column("vector", texts["vector"])

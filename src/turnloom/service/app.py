@@ -1,4 +1,4 @@
-"""The one app, whoever runs it: uvicorn, several workers of it, or Ray Serve."""
+"""The ASGI app, for uvicorn, several uvicorn workers, or Ray Serve."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from turnloom.service.routes import embeddings, intents, operation, replies, rer
 LOOK_FOR_RELOAD = 1.0
 DESCRIPTION = "Dialogue embeddings, intents with an honest out-of-scope, reply suggestion and re-ranking."
 _NAME = re.compile(r"(?!str$|list$)[A-Za-z0-9_]{1,64}")
-"""A field or an index of a list, and no type of value."""
+"""A field name or a list index; never a value."""
 _log = logging.getLogger("turnloom.service")
 
 
 def create_app(config: ServiceConfig, loaders: Loaders | None = None, *, drain_on_signal: bool = False) -> FastAPI:
-    """The app of a configuration; models are loaded when it starts.
+    """Create the app of a configuration; models are loaded when it starts.
 
     Args:
-        config: What is served.
-        loaders: How models are loaded, if not from their folders.
-        drain_on_signal: Whether SIGTERM first makes the app say that it is not ready, and only then stop; for uvicorn.
+        config: What to serve.
+        loaders: How to load models, if not from their folders.
+        drain_on_signal: Whether the app reports that it is not ready after SIGTERM, before it stops. For uvicorn.
     """
     metrics = Metrics()
     service = Service(config, metrics, loaders or Loaders())
@@ -74,7 +74,7 @@ def create_app(config: ServiceConfig, loaders: Loaders | None = None, *, drain_o
         app.include_router(operation.page_router)
     _handle_errors(app)
     app.add_middleware(Guard, config=config, metrics=metrics, buckets=lambda: buckets[-1])
-    if config.cors_origins:  # Around the guard: pages of these origins must be able to read its refusals.
+    if config.cors_origins:  # Outside the guard, so that pages of these origins can read its error responses.
         app.add_middleware(
             CORSMiddleware,
             allow_origins=list(config.cors_origins),
@@ -86,14 +86,14 @@ def create_app(config: ServiceConfig, loaders: Loaders | None = None, *, drain_o
 
 
 def _drain_before_stopping(service: Service) -> None:
-    """On SIGTERM, let balancers see that this worker is going before the server's own handler stops it."""
+    """On SIGTERM, report not ready so that load balancers notice, then let the server's own handler stop it."""
     stop = signal.getsignal(signal.SIGTERM)
     loop = asyncio.get_running_loop()
 
     def drain(number: int, frame: FrameType | None) -> None:
         if not callable(stop):
             return
-        if service.draining:  # Told a second time: at once.
+        if service.draining:  # A second signal stops at once.
             stop(number, frame)
             return
         service.draining = True
@@ -114,7 +114,7 @@ async def _reload_when_asked(service: Service) -> None:
 
 
 def _handle_errors(app: FastAPI) -> None:
-    """Every error in the one shape, and counted."""
+    """Return every error in the same shape, and count it."""
 
     def answer(error: RefusedError) -> Response:
         app.state.metrics.refused.labels(error.code).inc()
@@ -127,7 +127,7 @@ def _handle_errors(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
-        # Clients name fields as they like, and pydantic puts its own functions into the place: neither goes out.
+        # Clients choose field names and pydantic adds its own function names to the path; show neither.
         param = ".".join(str(step) for step in first["loc"] if step != "body" and _NAME.fullmatch(str(step)))
         return answer(RefusedError(422, str(first["type"]), str(first["msg"]), param=param[:200] or None))
 

@@ -1,7 +1,7 @@
-"""Texts of many requests in one run of the model: one bounded queue and one thread per model.
+"""Batch the texts of many requests into one model run: one bounded queue and one thread per model.
 
-A batch starts when enough tokens wait or the oldest request has waited long enough. A request that is larger than a
-batch is computed in several, and others come in between. What nobody waits for any more is not computed.
+A batch starts when enough tokens are queued or the oldest request has waited long enough. A request larger than a batch
+is split, and other requests run in between. Cancelled requests are not computed.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from turnloom.service.config import Batching
 from turnloom.service.errors import RefusedError
 
 Run = Callable[[str, list[Any]], Sequence[Any]]
-"""The name of some work and its items, to one result per item."""
+"""Takes the name of a computation and its items, and returns one result per item."""
 
 
 class OverloadedError(RefusedError):
-    """Too much waits already; there should be room after some seconds."""
+    """The queue is full; there should be room after some seconds."""
 
     def __init__(self, retry_after: int) -> None:
         super().__init__(429, "overloaded", "Too much waits already; try again.", retry_after=retry_after)
@@ -62,13 +62,13 @@ class _Job:
 
 
 class Batcher:
-    """A queue before a model.
+    """The batching queue in front of a model.
 
     Args:
         name: The model's name, for metrics.
-        run: Computes a batch; is only ever called in the batcher's own thread.
-        options: How much at once, how long to wait, how much may wait.
-        observer: Is told about batches and the queue.
+        run: Computes a batch; only called in the batcher's own thread.
+        options: The batch size, how long to wait, and how much may be queued.
+        observer: Records batches and the queue.
     """
 
     def __init__(self, name: str, run: Run, options: Batching, observer: BatchObserver) -> None:
@@ -84,21 +84,21 @@ class Batcher:
 
     @property
     def waiting_tokens(self) -> int:
-        """How much waits."""
+        """The number of queued tokens."""
         return self._tokens
 
     @property
     def alive(self) -> bool:
-        """Whether its thread runs."""
+        """Whether its thread is running."""
         return self._thread.is_alive()
 
     def submit(self, work: str, items: Sequence[Any], sizes: Sequence[int]) -> Future[list[Any]]:
-        """Queue items with their numbers of tokens; the future gives one result per item.
+        """Queue items with their token counts; the future resolves to one result per item.
 
-        Only items of the same work share a batch. A job whose future is cancelled leaves the queue.
+        Only items of the same computation share a batch. Cancel the future to remove the job from the queue.
 
         Raises:
-            OverloadedError: If there is no room.
+            OverloadedError: If the queue is full.
         """
         job = _Job(work, list(items), list(sizes), time.monotonic())
         if not job.items:
@@ -107,7 +107,7 @@ class Batcher:
         with self._changed:
             if self._closed:
                 raise RuntimeError("the batcher is closed")
-            # An empty queue takes everything: a request may be larger than the queue, and shall not wait forever.
+            # An empty queue accepts everything: a request larger than the queue must not wait forever.
             if self._tokens and self._tokens + job.left > self._options.max_queue_tokens:
                 self._observer.dropped(self.name, "overloaded")
                 raise OverloadedError(self._seconds_to_wait())
@@ -118,7 +118,7 @@ class Batcher:
         return job.future
 
     def close(self) -> None:
-        """Compute what waits, and take no more."""
+        """Compute what is queued, and accept no more."""
         with self._changed:
             self._closed = True
             self._changed.notify()
@@ -132,7 +132,7 @@ class Batcher:
         self._observer.queued(self.name, self._tokens)
 
     def _forget(self, job: _Job) -> None:
-        """Take a job whose client has left out of the queue."""
+        """Remove a cancelled job from the queue."""
         if job.future.cancelled():
             self._drop(job)
             self._observer.dropped(self.name, "cancelled")
@@ -156,7 +156,7 @@ class Batcher:
                 self._compute(batch)
 
     def _wait_for_company(self) -> None:
-        """Until a batch is full or the oldest job has waited long enough."""
+        """Wait until a batch is full or the oldest job has waited long enough."""
         while self._jobs and not self._closed and self._tokens < self._options.max_batch_tokens:
             left = self._jobs[0].arrived + self._options.max_wait_ms / 1000 - time.monotonic()
             if left <= 0:
@@ -164,13 +164,13 @@ class Batcher:
             self._changed.wait(left)
 
     def _take(self) -> list[tuple[_Job, int, int]]:
-        """As many items of the oldest job's work as fit; of a job that does not fit, its first ones."""
+        """Take as many items of the oldest job's computation as fit, splitting a job that does not fit."""
         room = self._options.max_batch_tokens
         batch: list[tuple[_Job, int, int]] = []
         work = self._jobs[0].work if self._jobs else ""
         for job in [job for job in self._jobs if job.work == work]:
             start = stop = job.taken
-            # The first item always fits: it may be larger than a batch.
+            # The first item always fits, even if it is larger than a batch.
             while stop < len(job.items) and (job.sizes[stop] <= room or not (batch or stop > start)):
                 room -= job.sizes[stop]
                 stop += 1
@@ -180,7 +180,7 @@ class Batcher:
                 job.taken = stop
                 self._count(-sum(job.sizes[start:stop]))
                 if stop < len(job.items):
-                    self._jobs.append(job)  # Behind the others, which are let in between.
+                    self._jobs.append(job)  # Requeue the rest behind the others, which run in between.
             if room <= 0:
                 break
         return batch
@@ -205,7 +205,7 @@ class Batcher:
                 job.future.set_result(job.results)
 
     def _fail(self, batch: list[tuple[_Job, int, int]], error: Exception) -> None:
-        """One request's text must not fail another's: each is computed again alone."""
+        """Compute each request again alone, so that one request's text cannot fail another's."""
         if len(batch) > 1:
             for segment in batch:
                 self._compute([segment])

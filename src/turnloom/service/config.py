@@ -1,4 +1,4 @@
-"""What a service is made of: one YAML file, checked as a whole before anything is loaded."""
+"""The service configuration: one YAML file, validated as a whole before anything is loaded."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class ServedModel(_Part):
     """A model that is served.
 
     Attributes:
-        path: Its folder: a SentenceTransformer, a CrossEncoder, or what `turnloom export` wrote.
-        name: What clients call it; the folder's name if not given.
-        threads: How many threads of a worker compute; as many as there are cores if not given.
+        path: Its folder: a SentenceTransformer, a CrossEncoder, or an export from `turnloom export`.
+        name: The name for clients; by default the folder's name.
+        threads: Compute threads per worker; by default one per core.
     """
 
     path: Path
@@ -38,22 +38,22 @@ class ServedModel(_Part):
 
 
 class IntentOptions(_Part):
-    """Where intents are.
+    """The intent classifier to serve.
 
     Attributes:
-        folder: What `turnloom intents fit` wrote.
+        folder: The folder that `turnloom intents fit` wrote.
     """
 
     folder: Path
 
 
 class ReplyServing(_Part):
-    """Where replies are, and how new ones come in.
+    """The reply index to serve, and how new conversations are added.
 
     Attributes:
-        folder: What `turnloom replies build` wrote.
-        add_every_seconds: Conversations that were accepted are indexed together, this often.
-        max_pending: More conversations than this are not accepted before some are indexed.
+        folder: The folder that `turnloom replies build` wrote.
+        add_every_seconds: How often to index newly accepted conversations.
+        max_pending: The most conversations that may wait for indexing; beyond that, new ones are refused.
     """
 
     folder: Path
@@ -62,12 +62,12 @@ class ReplyServing(_Part):
 
 
 class Batching(_Part):
-    """How texts of many requests share a run of the model.
+    """How texts of many requests share one model run.
 
     Attributes:
-        max_batch_tokens: At most so many tokens (four characters count as one) are computed at once.
-        max_wait_ms: A request that comes alone waits so long for others.
-        max_queue_tokens: When so many tokens wait, new requests are refused with 429.
+        max_batch_tokens: The most tokens per batch; four characters count as one token.
+        max_wait_ms: How long a single request waits for others to share its batch.
+        max_queue_tokens: The most tokens in the queue; beyond that, new requests get status 429.
     """
 
     max_batch_tokens: int = Field(2_048, ge=16)
@@ -76,16 +76,16 @@ class Batching(_Part):
 
 
 class Limits(_Part):
-    """What a request may ask for.
+    """Limits for a single request.
 
     Attributes:
-        body_bytes: The size of a request.
-        json_depth: How deep its JSON may be nested.
-        texts: How many texts, documents, messages, examples or conversations it may hold.
-        characters: How long one text may be.
-        turns: How many turns a conversation may have.
-        request_seconds: After that a request is given up with 504.
-        drain_seconds: How long a worker that shall stop goes on accepting, while it says that it is not ready.
+        body_bytes: The maximum body size.
+        json_depth: The maximum nesting depth of its JSON.
+        texts: The maximum number of texts, documents, messages, examples or conversations.
+        characters: The maximum length of one text.
+        turns: The maximum number of turns per conversation.
+        request_seconds: A request that takes longer gets status 504.
+        drain_seconds: How long a stopping worker still accepts requests while it reports that it is not ready.
     """
 
     body_bytes: int = Field(1_000_000, ge=1_000)
@@ -98,13 +98,13 @@ class Limits(_Part):
 
 
 class KeyEntry(_Part):
-    """An API key, by its hash.
+    """An API key, stored as a hash.
 
     Attributes:
-        name: Stands in logs and metrics.
+        name: The key's name in logs and metrics.
         hash: SHA-256 of the key, as `turnloom serve --new-key NAME` prints it.
-        scopes: What it may be used for.
-        requests_per_minute: How often; over all workers together. None for no limit.
+        scopes: The scopes that the key grants.
+        requests_per_minute: The rate limit over all workers together; None for no limit.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")
@@ -117,8 +117,8 @@ class Logs(_Part):
     """What is logged.
 
     Attributes:
-        level: How much.
-        texts: Whether requests' bodies are logged. They hold what users wrote: off unless asked for.
+        level: The lowest level to log.
+        texts: Whether to log request bodies. They contain what users wrote, so this is off by default.
     """
 
     level: Literal["debug", "info", "warning", "error"] = "info"
@@ -126,24 +126,24 @@ class Logs(_Part):
 
 
 class ServiceConfig(_Part):
-    """All of it; paths are relative to the file that it was read from.
+    """The whole configuration; paths are relative to its file.
 
     Attributes:
         host: The address to listen on.
         port: The port.
-        workers: How many processes, each with its own copy of the models.
-        state: A folder for what changes while serving: added examples, accepted conversations, rate limits.
-        allowed_folders: Models, intents and replies are loaded from below these only.
+        workers: The number of processes, each with its own copy of the models.
+        state: The folder for state that changes: added examples, accepted conversations, rate limits.
+        allowed_folders: Models, intents and replies must be inside one of these folders.
         model: The encoder.
-        reranker: The cross-encoder, if there is one.
-        intents: The intents, if there are any.
-        replies: The replies, if there are any.
-        batching: How requests share runs of a model.
-        limits: What a request may ask for.
-        keys: API keys. Without any, everyone may do everything, and only on this machine.
-        cors_origins: Web pages of other origins that may call; `*` is refused.
+        reranker: The cross-encoder, if any.
+        intents: The intent classifier, if any.
+        replies: The reply index, if any.
+        batching: How requests share model runs.
+        limits: Limits for a single request.
+        keys: API keys. Without any, the service listens on this machine only and allows everything.
+        cors_origins: Origins whose web pages may call the service; `*` is refused.
         logs: What is logged.
-        page: Whether the web page is served at /.
+        page: Whether to serve the web page at /.
     """
 
     host: str = "127.0.0.1"
@@ -180,10 +180,10 @@ class ServiceConfig(_Part):
         return self
 
     def within(self, folder: Path) -> ServiceConfig:
-        """The same with all paths taken from a folder, and checked to be below the allowed ones.
+        """Resolve all paths against a folder, and check that they are inside the allowed folders.
 
         Raises:
-            TurnloomError: If a model, intents or replies are elsewhere.
+            TurnloomError: If a model, the intents or the replies are outside.
         """
         allowed = tuple((folder / path).resolve() for path in self.allowed_folders)
         changes: dict[str, Any] = {"allowed_folders": allowed, "state": (folder / self.state).resolve()}
@@ -205,7 +205,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def config_text() -> str:
-    """The commented default configuration."""
+    """Return the commented default configuration."""
     return (files("turnloom.service") / "config.yaml").read_text(encoding="utf-8")
 
 
@@ -213,7 +213,7 @@ def load_config(path: Path | str) -> ServiceConfig:
     """Read a configuration file.
 
     Raises:
-        TurnloomError: If it cannot be read; it names the entry.
+        TurnloomError: If the file cannot be read or a setting is wrong; the message names the setting.
     """
     import yaml
 

@@ -1,4 +1,4 @@
-"""One shape for everything that goes wrong, and nothing of the inside in it."""
+"""One shape for all error responses, without internals."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ TYPES = {
 
 
 class RefusedError(Exception):
-    """A request that is not carried out, and what its client is told.
+    """A refused request, and what to tell its client.
 
     Args:
         status: The HTTP status.
-        code: A word for programs.
-        message: A sentence for people; no path, no users' text.
+        code: A short code for programs.
+        message: A sentence for people, without paths or user text.
         param: Which part of the request is wrong.
-        retry_after: After how many seconds to try again.
+        retry_after: When to try again, in seconds.
     """
 
     def __init__(
@@ -46,9 +46,9 @@ class ErrorBody(BaseModel):
     """What went wrong.
 
     Attributes:
-        message: For people.
-        type: The kind of error.
-        code: For programs.
+        message: A sentence for people.
+        type: The type of error.
+        code: A short code for programs.
         param: Which part of the request is wrong.
     """
 
@@ -59,13 +59,13 @@ class ErrorBody(BaseModel):
 
 
 class ErrorShape(BaseModel):
-    """The one shape of errors."""
+    """The shape of every error response."""
 
     error: ErrorBody
 
 
 def error_response(refused: RefusedError) -> Response:
-    """The answer to a request that was refused, as OpenAI's clients know it."""
+    """Build the error response, in the shape that OpenAI's clients expect."""
     body = ErrorBody(
         message=refused.message,
         type=TYPES.get(refused.status, "server_error"),

@@ -1,6 +1,6 @@
-"""What every request passes before a route sees it: id, key, rate, size, depth, time; and what is logged of it after.
+"""The middleware around every route: request id, key, rate limit, size, depth, time limit, and the request log.
 
-Plain ASGI, since it must read the body itself: a client that leaves is then noticed while its request is computed.
+Plain ASGI, because it must read the body itself: only then does it notice a client that disconnects during computation.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from turnloom.service.keys import Buckets, find_key
 from turnloom.service.monitoring import Metrics, trace_of
 
 PUBLIC = ("/", "/health/live", "/health/ready", "/openapi.json")
-"""What needs no key; beside the page's own files."""
+"""Paths that need no key, besides the page's own files."""
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-# The last quote may be missing: else each quote of a string that never ends would be tried again, up to the end.
+# The closing quote is optional: otherwise each quote of an unterminated string would scan to the end again.
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 _BRACKETS = re.compile(rb"[\[\]{}]")
 SECURITY_HEADERS = {
@@ -39,7 +39,7 @@ _log = logging.getLogger("turnloom.service")
 
 
 def too_deep(body: bytes, limit: int) -> bool:
-    """Whether brackets nest deeper than a limit, outside of strings.
+    """Whether brackets nest deeper than a limit, ignoring strings.
 
     Example:
         >>> too_deep(b'{"a": ["[[[["]}', 2), too_deep(b'{"a": [[]]}', 2)
@@ -57,7 +57,7 @@ def too_deep(body: bytes, limit: int) -> bool:
 
 @dataclass
 class _Passage:
-    """One request on its way."""
+    """One request in progress."""
 
     request_id: str
     key: KeyEntry | None = None
@@ -67,7 +67,7 @@ class _Passage:
 
 
 class Guard:
-    """Around the whole app; `buckets` gives the rates of the keys, which exist once the app has started."""
+    """Wraps the whole app; `buckets` returns the rate limits, which exist once the app has started."""
 
     def __init__(self, app: ASGIApp, config: ServiceConfig, metrics: Metrics, buckets: Callable[[], Buckets]) -> None:
         self._app = app
@@ -133,7 +133,7 @@ class Guard:
             raise RefusedError(429, "rate_limit", "This key's rate is used up.", retry_after=ceil(seconds))
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
-        """The whole body, if it is not too large, too deep or too slow."""
+        """Read the whole body, unless it is too large, too deep or too slow."""
         limit = self._limits.body_bytes
         too_large = RefusedError(413, "too_large", f"A request may have {limit} bytes.")
         length = Headers(scope=scope).get("content-length", "0")
@@ -160,7 +160,7 @@ class Guard:
         return body
 
     async def _carry_out(self, scope: Scope, receive: Receive, send: Send, passage: _Passage) -> None:
-        """Run the route, until it is done, its client has left, or its time is over."""
+        """Run the route until it is done, its client disconnects, or its time is up."""
         given = False
 
         async def replay() -> Message:
@@ -168,7 +168,7 @@ class Guard:
             if not given:
                 given = True
                 return {"type": "http.request", "body": passage.body, "more_body": False}
-            await asyncio.Event().wait()  # Nothing more comes; whether the client leaves is watched here.
+            await asyncio.Event().wait()  # The body is complete; from here on, only watch for a disconnect.
             raise AssertionError
 
         work = asyncio.ensure_future(self._app(scope, replay, send))
@@ -188,7 +188,7 @@ class Guard:
 
     def _record(self, scope: Scope, passage: _Passage) -> None:
         seconds = time.perf_counter() - passage.began
-        route = getattr(scope.get("route"), "path", "none")  # Never the path itself: anyone could fill the metrics.
+        route = getattr(scope.get("route"), "path", "none")  # Never the raw path: anyone could fill the metrics.
         method = scope["method"] if scope["method"] in ("GET", "POST", "DELETE", "OPTIONS") else "other"
         self._metrics.requests.labels(route, method, str(passage.status)).inc()
         self._metrics.seconds.labels(route).observe(seconds)
@@ -207,4 +207,4 @@ class Guard:
 
 
 class _ClientLeftError(Exception):
-    """The client has gone."""
+    """The client has disconnected."""

@@ -1,4 +1,4 @@
-"""A file of JSON lines that many processes append to and read on: what is acknowledged is on disk."""
+"""A JSON Lines file that many processes append to and follow: acknowledged records are on disk."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from turnloom.errors import TurnloomError
 
 @contextmanager
 def locked(path: Path, *, wait: bool = True) -> Iterator[bool]:
-    """Hold a lock file; gives False if another process holds it and `wait` is off."""
+    """Hold a lock file; yields False if another process holds it and `wait` is off."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         try:
@@ -27,7 +27,7 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[bool]:
 
 
 class Journal:
-    """Records, the oldest first, in a file that is made when it is first written to."""
+    """Records, oldest first, in a file that is created on the first write."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -35,7 +35,7 @@ class Journal:
 
     @property
     def size(self) -> int:
-        """How many bytes it has."""
+        """The file size in bytes."""
         try:
             return self.path.stat().st_size
         except FileNotFoundError:
@@ -46,9 +46,9 @@ class Journal:
         return locked(self._lock)
 
     def append(self, records: list[dict[str, Any]]) -> int:
-        """Write records to disk, within `writing`; the size after them.
+        """Write records to disk, inside `writing`; return the new size.
 
-        What a killed process left of a record was never acknowledged, and goes.
+        A partial record left by a killed process was never acknowledged, and is removed.
         """
         text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
         with self.path.open("ab+") as file:
@@ -65,7 +65,7 @@ class Journal:
 
     @staticmethod
     def _whole(file: Any) -> int:
-        """Where the last whole record ends."""
+        """Find where the last complete record ends."""
         end = int(file.seek(0, os.SEEK_END))
         step = 65_536
         for start in range(end, 0, -step):
@@ -77,16 +77,17 @@ class Journal:
         return 0
 
     def read(self, start: int = 0) -> tuple[list[dict[str, Any]], int]:
-        """The whole records from a position on, and the position after them.
+        """Return the complete records from a position on, and the position after them.
 
         Raises:
-            TurnloomError: If a line is no record. It names the file without its folder: clients may see it.
+            TurnloomError: If a line is not a record. The message names the file without its folder, because clients may
+                see it.
         """
         try:
             with self.path.open("rb") as file:
                 file.seek(start)
                 text = file.read()
-        except FileNotFoundError:  # Nothing yet, or all of it done by another process a moment ago.
+        except FileNotFoundError:  # Nothing written yet, or another process has just processed everything.
             return [], start
         text = text[: text.rfind(b"\n") + 1]
         records, position = [], start

@@ -1,4 +1,4 @@
-"""API keys: stored as hashes, compared in constant time, limited over all worker processes together."""
+"""API keys: stored as hashes, compared in constant time, rate-limited over all worker processes together."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ LONGEST_KEY = 512
 
 
 def new_key() -> str:
-    """A key with 256 random bits: guessing is hopeless, so a fast hash is enough to store it."""
+    """Create a key with 256 random bits. They cannot be guessed, so a fast hash is enough to store it."""
     return PREFIX + secrets.token_urlsafe(32)
 
 
 def hashed(key: str) -> str:
-    """What is stored of a key.
+    """Return the hash that is stored of a key.
 
     Example:
         >>> hashed("abc")[:14]
@@ -36,7 +36,7 @@ def hashed(key: str) -> str:
 
 
 def find_key(entries: Sequence[KeyEntry], key: str) -> tuple[int, KeyEntry] | None:
-    """The entry of a key and its number; all are compared, so that time tells nothing."""
+    """Return the entry of a key and its index. All are compared, so that timing reveals nothing."""
     given = hashed(key[:LONGEST_KEY])
     match = None
     for number, entry in enumerate(entries):
@@ -46,9 +46,9 @@ def find_key(entries: Sequence[KeyEntry], key: str) -> tuple[int, KeyEntry] | No
 
 
 class Buckets:
-    """Token buckets in a file that all worker processes share: each holds a minute's requests, and refills steadily.
+    """Token buckets in a file shared by all worker processes: each holds a minute's requests and refills steadily.
 
-    `per_minute` is the limit of each bucket; None for none.
+    `per_minute` is the limit of each bucket; None for no limit.
     """
 
     def __init__(self, path: Path, per_minute: Sequence[float | None]) -> None:
@@ -57,11 +57,11 @@ class Buckets:
         self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         size = max(1, len(self._limits)) * _BUCKET.size
         if os.fstat(self._file).st_size < size:
-            os.ftruncate(self._file, size)  # Zeros: a bucket that was last used long ago, and so is full.
+            os.ftruncate(self._file, size)  # Zeros mean that the bucket was last used long ago, so it is full.
         self._memory = mmap.mmap(self._file, size)
 
     def take(self, number: int) -> float:
-        """Take one request; 0 if there was one, else the seconds until there is."""
+        """Take one request; return 0, or the seconds until one is available."""
         limit = self._limits[number]
         if limit is None:
             return 0.0

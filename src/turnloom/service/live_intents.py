@@ -1,4 +1,4 @@
-"""Intents that change while they are served: every worker process sees every accepted change."""
+"""Intents that can change while they are served: every worker process sees every accepted change."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Turns = Sequence[str]
 
 
 class LiveIntents:
-    """A saved classifier, whose folder is never written, and the changes since, which a journal keeps.
+    """A saved classifier, whose folder stays unchanged, plus a journal of later changes.
 
-    Replaying a journal is harmless: of each example, the last change decides.
+    Replaying the journal is harmless: the last change of each example wins.
     """
 
     def __init__(self, folder: Path, encoder: Encoder, journal: Journal) -> None:
@@ -34,12 +34,12 @@ class LiveIntents:
         self._catch_up()
 
     def _catch_up(self) -> None:
-        """Take over what other processes have changed."""
+        """Apply changes made by other processes."""
         if self._journal.size == self._read:
             return
         with self._reading:
             records, end = self._journal.read(self._read)
-            # Neighbouring additions together: a thousand of them are embedded at once.
+            # Merge consecutive additions: a thousand of them are embedded at once.
             for _, run in itertools.groupby(records, key=lambda record: record["do"]):
                 self._apply(list(run))
             self._read = end
@@ -54,18 +54,18 @@ class LiveIntents:
             self._classifier.remove(record["messages"], intents=[name for name in record["intents"] if name in known])
 
     def answer(self, messages: Sequence[Turns], examples: int) -> list[Answer]:
-        """What to do with each message."""
+        """Answer each message."""
         self._catch_up()
         return self._classifier.answer(messages, examples=examples)
 
     def listed(self) -> dict[str, int]:
-        """The intents and how many examples each has."""
+        """Return the intents with their numbers of examples."""
         self._catch_up()
         known = self._classifier.fitted.examples
         return dict(zip(known.intents, (int(count) for count in known.counts), strict=True))
 
     def examples(self, intent: str) -> list[list[str]]:
-        """The examples of an intent, as turns; none if it is not known."""
+        """Return the examples of an intent as turns; empty if it is unknown."""
         self._catch_up()
         known = self._classifier.fitted.examples
         return [list(turns) for turns, names in zip(known.messages, known.labels(), strict=True) if intent in names]
@@ -81,24 +81,24 @@ class LiveIntents:
         return self._classifier.multi_label
 
     def add(self, examples: Sequence[tuple[Turns, Sequence[str]]]) -> int:
-        """Add examples with their intents; how many there are now."""
+        """Add examples with their intents; return the new number of examples."""
         added = [{"turns": list(turns), "intents": list(names)} for turns, names in examples]
         return self._change({"do": "add", "examples": added})[1]
 
     def remove(self, messages: Sequence[Turns], intents: Sequence[str]) -> int:
-        """Forget examples or whole intents; how many examples went.
+        """Remove examples or whole intents; return how many examples were removed.
 
         Raises:
-            TurnloomError: If none would be left, or an intent is not known.
+            TurnloomError: If none would be left, or an intent is unknown.
         """
         record = {"do": "remove", "messages": [list(turns) for turns in messages], "intents": list(intents)}
         before, after = self._change(record)
         return before - after
 
     def _change(self, record: dict[str, Any]) -> tuple[int, int]:
-        """Make a change here, then on disk: an acknowledged change is never lost, a refused one never written.
+        """Apply a change in memory, then write it: an acknowledged change is never lost, a refused one never written.
 
-        Returns the number of examples before it, those that other processes added included, and right after it.
+        Returns the number of examples before it (including those that other processes added) and after it.
         """
         with self._journal.writing():
             self._catch_up()
@@ -113,5 +113,5 @@ class LiveIntents:
                     return before, len(self._classifier.fitted.examples)
                 except OSError:
                     pass
-            self._start()  # Not on disk: forget it here too.
+            self._start()  # Writing failed, so undo it in memory too.
             raise TurnloomError("the change could not be written to disk", "free some space")

@@ -1,4 +1,4 @@
-"""Replies that grow while they are served: accepted conversations are on disk at once, and searched soon after."""
+"""Replies that grow while they are served: accepted conversations are saved at once and searchable soon after."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from turnloom.service.monitoring import trace_of
 
 _log = logging.getLogger("turnloom.service")
 MOST_VERSIONS, KEPT_VERSIONS = 40, 20
-"""Each round of additions makes a version of the index; of many, the oldest go."""
+"""Each indexing round creates a version of the index; the oldest ones are pruned."""
 
 
 class LiveReplies:
-    """An index of replies, and a journal of conversations that are still to be indexed.
+    """A reply index, plus a journal of conversations that wait to be indexed.
 
-    One process at a time indexes, for all; the others see it when the index's manifest changes. Indexing is idempotent,
-    so a process that is killed while it indexes loses nothing: another does it again.
+    One process at a time indexes for all; the others notice that the index's manifest has changed. Indexing is
+    idempotent, so nothing is lost if that process is killed: another one repeats the work.
     """
 
     def __init__(self, options: ReplyServing, encoder: QueuedEncoder, scorer: Scorer | None, state: Path) -> None:
@@ -52,10 +52,10 @@ class LiveReplies:
 
     @property
     def index(self) -> ReplyIndex:
-        """The index at its newest version; one that was given out keeps to its own."""
+        """Return the index at its newest version; indexes returned earlier stay at theirs."""
         try:
             stamp = self._stamp()
-        except TurnloomError:  # Being replaced: what is open is served on.
+        except TurnloomError:  # The index is being replaced; keep serving the open one.
             return self._index
         if stamp != self._seen:
             with self._opening:
@@ -67,18 +67,18 @@ class LiveReplies:
     def _reopened(self) -> ReplyIndex:
         try:
             return ReplyIndex(self._options.folder, self._encoder, scorer=self._scorer)
-        except TurnloomError as error:  # Its vectors are another model's now: a reload brings both.
+        except TurnloomError as error:  # Its vectors now come from another model; a reload switches both.
             _log.error("replies not reopened", extra={"problem": error.problem, "fix": error.fix})
             return self._index
 
     def suggest(
         self, context: Sequence[str], k: int, mode: Mode | None, where: str | None
     ) -> tuple[int, list[Suggestion]]:
-        """The replies that fit a context best, and the version of the index that they come from."""
+        """Find the replies that fit a context best; also return the index version."""
         index = self.index
         try:
             replies = index.suggest(context, k, mode=mode, where=where)
-        except RuntimeError as error:  # What LanceDB raises when files of a version go while it is searched.
+        except RuntimeError as error:  # LanceDB raises this when files of a version disappear during a search.
             _log.warning("search repeated", extra={"trace": trace_of(error)})
             with self._opening:
                 index = self._index = self._reopened()
@@ -87,14 +87,14 @@ class LiveReplies:
 
     @property
     def pending(self) -> int:
-        """How many conversations wait to be indexed."""
+        """The number of conversations that wait to be indexed."""
         return sum(len(journal.read()[0]) for journal in (self._pending, self._adding))
 
     def add(self, dialogues: Sequence[dict[str, Any]]) -> int:
-        """Accept conversations: they are on disk when this returns; how many wait now.
+        """Save conversations for indexing; return how many are waiting.
 
         Raises:
-            RefusedError: If too many wait already.
+            RefusedError: If too many are waiting already.
         """
         with self._pending.writing():
             waiting = self.pending + len(dialogues)
@@ -105,12 +105,12 @@ class LiveReplies:
             return waiting
 
     def start(self) -> None:
-        """Index what is pending every so often, in a thread."""
+        """Index pending conversations periodically, in a thread."""
         self._thread = threading.Thread(target=self._loop, name="replies", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread after the round that it is in."""
+        """Stop the thread after its current round."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
@@ -123,7 +123,7 @@ class LiveReplies:
                 _log.error("indexing failed", extra={"trace": trace_of(error)})
 
     def index_pending(self) -> int:
-        """Index what is pending, unless another process does; how many conversations were."""
+        """Index pending conversations unless another process does; return how many were indexed."""
         if not self._pending.size and not self._adding.size:
             return 0
         with locked(self._state / "indexing.lock", wait=False) as ours:

@@ -1,4 +1,4 @@
-"""Models behind their queues: as coroutines for the service, and as `Encoder` and `Scorer` for everything else."""
+"""Models behind their queues: as coroutines for the service, and as `Encoder` and `Scorer` for other code."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from turnloom.service.config import Batching, ServedModel
 
 CHARACTERS_PER_TOKEN = 4
 PIECE, PATIENCE = 16, 0.05
-"""Texts at a time of work in the background, and the seconds that it waits when the queue is full."""
+"""For background work: texts per submission, and the seconds to wait when the queue is full."""
 LONGEST = 512
-"""Tokens that a text counts at most for the queue: models read no more."""
+"""The most tokens that a text counts as in the queue; models read no more."""
 
 
 def _tokens(text: str) -> int:
@@ -34,7 +34,7 @@ def _context_tokens(context: Context) -> int:
 
 
 def open_encoder(served: ServedModel) -> Encoder:
-    """The encoder of a folder, with the number of threads that it may use."""
+    """Load the encoder of a folder with this many threads."""
     if exported_kind(served.path) == "encoder":
         return OnnxEncoder(served.path, threads=served.threads)
     _set_torch_threads(served.threads)
@@ -42,7 +42,7 @@ def open_encoder(served: ServedModel) -> Encoder:
 
 
 def open_scorer(served: ServedModel) -> Scorer:
-    """The cross-encoder of a folder, with the number of threads that it may use."""
+    """Load the cross-encoder of a folder with this many threads."""
     if exported_kind(served.path) == "scorer":
         return OnnxScorer(served.path, threads=served.threads)
     from turnloom.runtime.scorer import load_scorer
@@ -59,9 +59,9 @@ def _set_torch_threads(threads: int | None) -> None:
 
 
 class QueuedEncoder:
-    """An encoder that only its queue's thread touches: tokenizers and models need not be safe for threads.
+    """An encoder that only its queue's thread uses, since tokenizers and models need not be thread-safe.
 
-    Clients know it by `name`; a thread waits `timeout` seconds for vectors.
+    `name` is the name for clients. A calling thread waits up to `timeout` seconds for vectors.
     """
 
     def __init__(self, encoder: Encoder, name: str, options: Batching, observer: BatchObserver, timeout: float) -> None:
@@ -86,7 +86,7 @@ class QueuedEncoder:
         return list(zip(encode[output](items), self._counts(output, asked), strict=True))
 
     def _counts(self, output: str, asked: list[tuple[Any, bool]]) -> list[int]:
-        """How many tokens were read of each item, where that is wanted: it takes the tokenizer once more."""
+        """Count the tokens of each item if wanted; this runs the tokenizer again."""
         items = [item for item, wanted in asked if wanted]
         texts = [self._encoder.format_context(item) for item in items] if output == "query" else items
         count = getattr(self._encoder, "count_tokens", None)
@@ -98,9 +98,9 @@ class QueuedEncoder:
         return self.batcher.submit(output, [(item, count) for item in items], [size(item) for item in items])
 
     async def vectors(self, output: str, items: Sequence[Any]) -> tuple[Vectors, int]:
-        """Vectors of texts ("meaning", "document") or contexts ("query"), and how many tokens were read.
+        """Encode texts ("meaning", "document") or contexts ("query"); also return the number of tokens read.
 
-        Cancelled, what was not computed yet never is.
+        Cancelling it drops what is still queued.
         """
         rows = await asyncio.wrap_future(self._submit(output, items, count=True))
         return np.stack([vector for vector, _ in rows]), sum(tokens for _, tokens in rows)
@@ -110,24 +110,24 @@ class QueuedEncoder:
         return np.stack([vector for vector, _ in rows]) if rows else np.zeros((0, 1), np.float32)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Vectors for meaning."""
+        """Encode texts by meaning."""
         return self._wait("meaning", texts)
 
     def encode_query(self, contexts: Sequence[Context]) -> Vectors:
-        """Vectors for contexts."""
+        """Encode contexts."""
         return self._wait("query", contexts)
 
     def encode_document(self, replies: Sequence[str]) -> Vectors:
-        """Vectors for replies."""
+        """Encode replies."""
         return self._wait("document", replies)
 
     def format_context(self, context: Context) -> str:
-        """A context as the text that the model reads."""
+        """Format a context as the text that the model reads."""
         return str(self._submit("format", [context]).result(self._timeout)[0])
 
 
 class PatientEncoder(QueuedEncoder):
-    """The same encoder and queue for work in the background: in small pieces, and when the queue is full, later."""
+    """The same encoder and queue for background work: small submissions that wait while the queue is full."""
 
     def __init__(self, encoder: QueuedEncoder) -> None:
         self.__dict__.update(encoder.__dict__)
@@ -145,7 +145,7 @@ class PatientEncoder(QueuedEncoder):
 
 
 class QueuedScorer:
-    """A cross-encoder that only its queue's thread touches; see `QueuedEncoder`."""
+    """A cross-encoder that only its queue's thread uses; see `QueuedEncoder`."""
 
     def __init__(self, scorer: Scorer, name: str, options: Batching, observer: BatchObserver, timeout: float) -> None:
         self._scorer, self._timeout = scorer, timeout
@@ -164,10 +164,10 @@ class QueuedScorer:
         return self.batcher.submit("score", [(list(context), list(replies))], [size])
 
     async def scores(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
-        """How well each reply fits; cancelled, what was not computed yet never is."""
+        """Score how well each reply fits; cancelling it drops what is still queued."""
         results = await asyncio.wrap_future(self._submit(context, replies))
         return np.asarray(results[0], np.float64)
 
     def score(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
-        """How well each reply fits."""
+        """Score how well each reply fits."""
         return np.asarray(self._submit(context, replies).result(self._timeout)[0], np.float64)

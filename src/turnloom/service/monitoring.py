@@ -1,4 +1,4 @@
-"""What an operator sees: logs as JSON, one line an event, without users' text; and measurements for Prometheus."""
+"""Logs as JSON, one line per event and without user text, and metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _USUAL = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dict__) | {"m
 
 
 class JsonFormatter(logging.Formatter):
-    """A record and its `extra` as one line of JSON; of an exception, where it was and its class, not what it said."""
+    """Formats a record and its `extra` as one JSON line; of an exception, its class and location, not its message."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line."""
+        """Format one line."""
         entry: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, timezone.utc).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -35,7 +35,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def trace_of(error: BaseException) -> list[str]:
-    """An exception's class and the lines that it passed; its message could hold users' text."""
+    """Return an exception's class and stack lines. Its message could contain user text."""
     lines, frame = [], error.__traceback__
     while frame is not None:
         code = frame.tb_frame.f_code
@@ -45,7 +45,7 @@ def trace_of(error: BaseException) -> list[str]:
 
 
 def set_up_logs(level: str) -> None:
-    """Send the service's and uvicorn's logs to standard error as JSON."""
+    """Send the logs of the service and of uvicorn to standard error as JSON."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter())
     for name in ("turnloom.service", "uvicorn", "uvicorn.error"):
@@ -53,13 +53,13 @@ def set_up_logs(level: str) -> None:
         logger.handlers = [handler] if name != "uvicorn.error" else []
         logger.setLevel(level.upper())
         logger.propagate = name == "uvicorn.error"
-    # Requests are logged once, with their id, by the service itself.
+    # The service itself logs each request once, with its id.
     logging.getLogger("uvicorn.access").handlers = []
     logging.getLogger("uvicorn.access").propagate = False
 
 
 class Metrics:
-    """The measurements of one service; with several worker processes, the sum of all."""
+    """The metrics of one service, summed over all worker processes."""
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
@@ -89,7 +89,7 @@ class Metrics:
         self.tokens.labels(model).inc(tokens)
 
     def queued(self, model: str, tokens: int) -> None:
-        """So many tokens wait."""
+        """The number of queued tokens changed."""
         self.waiting.labels(model).set(tokens)
 
     def dropped(self, model: str, reason: str) -> None:
@@ -97,7 +97,7 @@ class Metrics:
         self.drops.labels(model, reason).inc()
 
     def text(self) -> bytes:
-        """All of it in Prometheus' format."""
+        """Return all metrics in Prometheus' format."""
         if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
             from prometheus_client.multiprocess import MultiProcessCollector
 
@@ -109,10 +109,10 @@ class Metrics:
 
 
 def _forget_the_dead(folder: Path) -> None:
-    """What a killed worker had in its queue is in no queue any more."""
+    """Remove the gauges of killed workers, whose queues are gone."""
     for path in folder.glob("gauge_live*.db"):
         try:
-            os.kill(int(path.stem.rsplit("_", 1)[1]), 0)  # Asks only.
+            os.kill(int(path.stem.rsplit("_", 1)[1]), 0)  # Signal 0 only checks whether the process exists.
         except ProcessLookupError:  # noqa: PERF203 - a handful of files
             path.unlink(missing_ok=True)
         except PermissionError:

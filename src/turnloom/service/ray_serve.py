@@ -1,4 +1,4 @@
-"""The same app as replicas of Ray Serve, each with its own models and queues."""
+"""The same app as Ray Serve replicas, each with its own models and queues."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from turnloom.service.config import load_config
 
 
 def ray_application(config: Path | str, *, replicas: int = 1, cpus: float = 1.0) -> Any:
-    """The application for `ray.serve.run`.
+    """Build the application for `ray.serve.run`.
 
-    Replicas on one machine share the configuration's `state` folder, and so every accepted change; on several machines
-    it must be on a file system that they share, with locks.
+    Replicas on one machine share the configuration's `state` folder, and with it every accepted change. On several
+    machines, put it on a shared file system that supports locks.
 
     Args:
         config: The configuration file; every replica reads it.
-        replicas: How many.
-        cpus: How many cores each asks the cluster for.
+        replicas: The number of replicas.
+        cpus: The number of cores that each replica requests.
 
     Raises:
         TurnloomError: If Ray Serve is not installed, or the configuration is wrong.
@@ -41,7 +41,7 @@ def ray_application(config: Path | str, *, replicas: int = 1, cpus: float = 1.0)
     @serve.deployment(
         name="turnloom",
         num_replicas=replicas,
-        max_ongoing_requests=1_000,  # The app has its own bounded queue, and says 429 itself.
+        max_ongoing_requests=1_000,  # The app has its own bounded queue and returns 429 itself.
         graceful_shutdown_timeout_s=limits.request_seconds,
         ray_actor_options={"num_cpus": cpus},
     )

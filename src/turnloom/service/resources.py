@@ -1,4 +1,4 @@
-"""What a service works with: loaded as a whole, replaced as a whole."""
+"""The models, intents and replies of a service: loaded and replaced as a whole."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _log = logging.getLogger("turnloom.service")
 
 @dataclass(frozen=True)
 class Loaders:
-    """How models come from folders; tests give others."""
+    """How models are loaded from folders; tests use their own."""
 
     encoder: Callable[[ServedModel], Encoder] = open_encoder
     scorer: Callable[[ServedModel], Scorer] = open_scorer
@@ -30,7 +30,7 @@ class Loaders:
 
 @dataclass(frozen=True)
 class Resources:
-    """Models, intents and replies that fit each other. A request keeps to those that it began with."""
+    """Models, intents and replies that belong together. A request keeps the ones it started with."""
 
     limits: Limits
     encoder: QueuedEncoder
@@ -40,11 +40,11 @@ class Resources:
 
     @property
     def alive(self) -> bool:
-        """Whether all queues are worked on."""
+        """Whether all queues are being processed."""
         return self.encoder.batcher.alive and (self.scorer is None or self.scorer.batcher.alive)
 
     def close(self) -> None:
-        """Finish what waits, and end all threads."""
+        """Finish queued work, and stop all threads."""
         if self.replies is not None:
             self.replies.stop()
         for model in (self.encoder, self.scorer):
@@ -56,7 +56,7 @@ def load_resources(config: ServiceConfig, observer: BatchObserver, loaders: Load
     """Load everything that a configuration names.
 
     Raises:
-        TurnloomError: If something cannot be loaded, or does not fit the model.
+        TurnloomError: If something cannot be loaded, or does not match the model.
     """
     seconds = config.limits.request_seconds
     encoder = QueuedEncoder(loaders.encoder(config.model), config.model.called, config.batching, observer, seconds)
@@ -79,7 +79,7 @@ def load_resources(config: ServiceConfig, observer: BatchObserver, loaders: Load
 
 
 class Service:
-    """The resources of this moment (None before they are loaded), and how they are replaced."""
+    """The current resources (None before they are loaded), and how to replace them."""
 
     def __init__(self, config: ServiceConfig, observer: BatchObserver, loaders: Loaders) -> None:
         self.config = config
@@ -93,7 +93,7 @@ class Service:
 
     @property
     def ready(self) -> bool:
-        """Whether requests can be answered."""
+        """Whether it can answer requests."""
         return not self.draining and self.resources is not None and self.resources.alive
 
     def load(self) -> None:
@@ -103,28 +103,28 @@ class Service:
         self.resources = load_resources(self.config, self._observer, self._loaders)
 
     def reload(self) -> None:
-        """Load everything again, then serve it: requests on their way keep to the old until they are done.
+        """Load everything again, then switch; requests in progress keep the old resources.
 
         Raises:
-            TurnloomError: If it cannot be loaded; the old is served on.
+            TurnloomError: If loading fails; the old resources stay in use.
         """
         with self._reloading:
             new = load_resources(self.config, self._observer, self._loaders)
             old, self.resources = self.resources, new
         if old is not None:
-            # No request outlives its limit; the queues of the old models are needed that long.
+            # No request outlives its time limit, so the old models' queues are needed that long.
             self._retired.append(old)
             timer = threading.Timer(self.config.limits.request_seconds, self._end, [old])
             timer.daemon = True
             timer.start()
 
     def wish_reload(self) -> None:
-        """Ask every worker process, this one too, to reload."""
+        """Ask every worker process, including this one, to reload."""
         self._wish.parent.mkdir(parents=True, exist_ok=True)
         self._wish.touch()
 
     def reload_if_asked(self) -> None:
-        """Reload if one of the processes was asked to."""
+        """Reload if any process was asked to."""
         stamp = _stamp(self._wish)
         if stamp == self._seen:
             return
@@ -136,14 +136,14 @@ class Service:
             _log.error("not reloaded", extra={"problem": error.problem, "fix": error.fix})
 
     def close(self) -> None:
-        """End everything."""
+        """Close everything."""
         for old in list(self._retired):
             self._end(old)
         if self.resources is not None:
             self.resources.close()
 
     def _end(self, old: Resources) -> None:
-        """Close what is served no more, once: its timer and the end of the service may both come."""
+        """Close replaced resources once: their timer and the end of the service may both try."""
         with self._reloading:
             if old not in self._retired:
                 return

@@ -1,4 +1,4 @@
-"""The app under uvicorn, in one process or several."""
+"""Run the app under uvicorn, in one process or several."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 CONFIG = "TURNLOOM_SERVICE_CONFIG"
 METRICS = "PROMETHEUS_MULTIPROC_DIR"
 SPREADS = sys.platform == "linux"
-"""Whether sockets that share a port share its connections evenly."""
+"""Whether sockets that share a port distribute connections evenly."""
 
 
 def app_from_environment() -> FastAPI:
-    """The app of the configuration file that the environment names; each worker process calls it."""
+    """Create the app of the configuration file named by the environment; each worker process calls this."""
     from turnloom.service.app import create_app
     from turnloom.service.monitoring import set_up_logs
 
@@ -40,10 +40,10 @@ def app_from_environment() -> FastAPI:
 
 
 def check_folders(config: ServiceConfig) -> None:
-    """Say what is missing before processes are started.
+    """Report missing folders before any process starts.
 
     Raises:
-        TurnloomError: If a folder is not there.
+        TurnloomError: If a folder is missing.
     """
     named = {"model": config.model, "reranker": config.reranker, "intents": config.intents, "replies": config.replies}
     for name, part in named.items():
@@ -53,7 +53,7 @@ def check_folders(config: ServiceConfig) -> None:
 
 
 def _prepare(path: Path) -> ServiceConfig:
-    """What a start does before it loads anything, and a check too."""
+    """Do what both a start and a check do before loading anything."""
     try:
         import uvicorn  # noqa: F401
 
@@ -62,7 +62,7 @@ def _prepare(path: Path) -> ServiceConfig:
         raise TurnloomError(f"serving needs {error.name}", "pip install 'turnloom[serve]'") from error
     config = load_config(path)
     check_folders(config)
-    _bound(config.host, config.port, shared=False).close()  # Sockets that share a port never learn that it is taken.
+    _bound(config.host, config.port, shared=False).close()  # Sockets that share a port never notice that it is taken.
     try:
         config.state.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=config.state):
@@ -74,7 +74,7 @@ def _prepare(path: Path) -> ServiceConfig:
 
 
 def check(path: Path) -> ServiceConfig:
-    """Find what would stop `serve`: do all that it does, up to the first request, and end it again.
+    """Find what would stop `serve`: do everything up to the first request, then stop.
 
     Raises:
         TurnloomError: If the service would not start.
@@ -90,7 +90,7 @@ def check(path: Path) -> ServiceConfig:
 
     log = logging.getLogger("turnloom.service")
     before = log.level
-    log.setLevel(logging.CRITICAL)  # What is wrong is raised.
+    log.setLevel(logging.CRITICAL)  # Startup errors are raised.
     try:
         asyncio.run(start_and_stop())
     finally:
@@ -99,9 +99,9 @@ def check(path: Path) -> ServiceConfig:
 
 
 def serve(path: Path, on_start: Callable[[ServiceConfig], None] = lambda _: None) -> None:
-    """Serve a configuration file until the process is told to stop.
+    """Serve a configuration file until the process is asked to stop.
 
-    `on_start` is called with the configuration when all that can be checked beforehand is there.
+    `on_start` is called with the configuration once all checks have passed.
     """
     config = _prepare(path)
     from turnloom.service.monitoring import set_up_logs
@@ -109,7 +109,7 @@ def serve(path: Path, on_start: Callable[[ServiceConfig], None] = lambda _: None
     os.environ[CONFIG] = str(path.resolve())
     if config.workers > 1:
         shared = config.state / "metrics"
-        shutil.rmtree(shared, ignore_errors=True)  # Counts of processes that are gone.
+        shutil.rmtree(shared, ignore_errors=True)  # Metrics of processes that are gone.
         shared.mkdir()
         os.environ[METRICS] = str(shared)
     set_up_logs(config.logs.level)
@@ -141,9 +141,9 @@ def _settings(config: ServiceConfig) -> uvicorn.Config:
 
 
 def _bound(host: str, port: int, *, shared: bool = SPREADS) -> socket.socket:
-    """A socket that holds a port, and lets our other processes share it where connections are then spread among them.
+    """Bind a port; other processes of ours may share it where the system distributes connections among them.
 
-    Of workers that accept from one socket, the quickest takes most connections, and keeps them.
+    When workers accept from one socket, the fastest takes most connections and keeps them.
     """
     listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -159,7 +159,7 @@ def _bound(host: str, port: int, *, shared: bool = SPREADS) -> socket.socket:
 
 
 def _work(held: socket.socket, ready: Connection) -> None:
-    """What a worker process does."""
+    """The body of a worker process."""
     listening = _bound(*held.getsockname()[:2]) if SPREADS else held
     _run(_settings(load_config(Path(os.environ[CONFIG]))), listening, on_ready=lambda: ready.send("ready"))
 

@@ -1,9 +1,9 @@
-"""Worker processes that share one port: one that dies is replaced at once.
+"""Worker processes that share one port; a worker that dies is replaced at once.
 
-uvicorn's own supervisor starts each worker as a new interpreter, which imports everything again (seconds of a busy
-machine), and asks its workers in turn whether they live: one that dies before it answers holds up all for the time-out.
-Here workers are forks of a process that has imported everything and loaded nothing, and the end of any of them wakes
-this one.
+uvicorn's own supervisor starts each worker as a new interpreter, which imports everything again (seconds on a busy
+machine), and pings its workers in turn: one that dies before it answers holds up all others until the time-out. Here,
+workers are forks of a process that has imported everything and loaded nothing, and the exit of any worker wakes the
+supervisor.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ PRELOADED = (
     "sklearn.linear_model",
     "transformers.models.auto.tokenization_auto",
     "onnxruntime",
-    "lance_namespace",  # Most of the time that importing LanceDB takes.
+    "lance_namespace",  # Most of LanceDB's import time.
 )
-"""What takes long to import and starts no thread: those would not survive a fork. What is not installed is left out."""
+"""Modules that are slow to import and start no threads, which would not survive a fork. Missing ones are skipped."""
 FAILED_TO_START = 3
-"""A worker's exit code if it cannot load what it serves; uvicorn's."""
+"""The exit code of a worker that cannot load its models; the same as uvicorn's."""
 LEAST_LIFE, PAUSE = 5.0, 1.0
-"""Who lives for less is replaced after a pause, in seconds: else a fault would start processes without end."""
+"""In seconds. A worker with a shorter life is replaced after a pause, or a fault would start processes endlessly."""
 _log = logging.getLogger("turnloom.service")
 Work = Callable[[socket.socket, Connection], None]
 
@@ -45,7 +45,7 @@ class _Worker:
     retired: bool = False
 
     def serves(self) -> bool:
-        """Wait until it serves, or has ended instead."""
+        """Wait until it serves or has exited."""
         try:
             self.ready.recv()
         except EOFError:
@@ -54,15 +54,15 @@ class _Worker:
 
 
 class Supervisor:
-    """Keeps so many workers running until it is told to stop.
+    """Keeps a number of workers running until it is asked to stop.
 
-    `work` is what a worker does, a function of a module, which sends something when it serves; `held` is the socket
+    `work` is the body of a worker: a module-level function that sends a message once it serves. `held` is the socket
     that holds the port.
     """
 
     def __init__(self, work: Work, held: socket.socket, count: int) -> None:
         self._work, self._held, self._count = work, held, count
-        # Each of dozens of threads would keep its own pool of freed memory (glibc), and bursts would pile it up.
+        # Otherwise each of dozens of threads keeps its own pool of freed memory (glibc), and bursts pile it up.
         os.environ.setdefault("MALLOC_ARENA_MAX", "2")
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(list(PRELOADED))
@@ -71,7 +71,7 @@ class Supervisor:
         self._stopping = False
 
     def run(self) -> int:
-        """Until all workers have ended; the exit code."""
+        """Run until all workers have exited; return the exit code."""
         handlers = {number: signal.signal(number, self._stop) for number in (signal.SIGTERM, signal.SIGINT)}
         handlers[signal.SIGHUP] = signal.signal(signal.SIGHUP, lambda *_: self._wish.send("renew"))
         try:
@@ -96,26 +96,26 @@ class Supervisor:
         process.start()
         tell.close()
         worker = self._workers[process.sentinel] = _Worker(process, ready, first)
-        if self._stopping:  # The signal came while it started.
+        if self._stopping:  # The signal arrived during the start.
             process.terminate()
         return worker
 
     def _renew(self) -> None:
-        """Replace workers one after another, each when its successor serves."""
+        """Replace workers one by one, each once its successor serves."""
         for old in list(self._workers.values()):
-            if not self._start().serves() or self._stopping:  # The old ones go on.
+            if not self._start().serves() or self._stopping:  # The old workers keep running.
                 return
             old.retired = True
             old.process.terminate()
 
     def _stop(self, _number: int, _frame: FrameType | None) -> None:
-        """Pass it on: each worker finishes what it has begun."""
+        """Forward the signal: each worker finishes what it has begun."""
         self._stopping = True
         for worker in list(self._workers.values()):
             worker.process.terminate()
 
     def _ended(self, sentinel: int) -> int:
-        """Replace a worker that ended, unless all shall; the exit code for that."""
+        """Replace a worker that exited, unless all should stop; return the exit code in that case."""
         worker = self._workers.pop(sentinel)
         process = worker.process
         process.join()
@@ -123,7 +123,8 @@ class Supervisor:
         if worker.retired or len(self._workers) >= self._count:
             return 0
         if process.exitcode == FAILED_TO_START and worker.first:
-            # What is wrong is wrong for all, and has been said. Later it may pass: a model is just being replaced.
+            # At the first start, the fault is the same for all and has been reported. Later it may pass, as when a
+            # model is being replaced.
             self._stop(signal.SIGTERM, None)
             return FAILED_TO_START
         if not self._stopping:

@@ -1,4 +1,4 @@
-"""What counts as a positive: from a dialogue table to the columns that training reads."""
+"""Views: pick training pairs from a dialogue table."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ _OWN: dict[str, type[View]] = {
 
 
 def _view_of(plugin: Plugin) -> type[DialogueView]:
-    """The class of a view that another package adds."""
+    """Return the class of a view that another package adds."""
     view = plugin.load()
     if not isinstance(view, type) or not issubclass(view, DialogueView):
         raise plugin.broken("is no subclass of turnloom.views.DialogueView")
@@ -65,14 +65,14 @@ def _view_of(plugin: Plugin) -> type[DialogueView]:
 
 
 ViewOptions = Annotated[View, KindOfOption(GROUP, _OWN.get, lambda: list(_OWN), _view_of)]
-"""The type of a pydantic model's field that takes any view."""
+"""The type of a pydantic field that accepts any view."""
 
 
 Progress = Callable[[str, float], None]
 
 
 def _planned(inputs: list[Path], view: View, seed: int, weights: dict[str, float], limit: int | None) -> ViewManifest:
-    """The manifest of the view to be, which has no rows yet."""
+    """Return the manifest of the view to build, without row counts."""
     job: dict[str, Any] = {
         "inputs": sorted(view.input_hashes(inputs)),
         "options": view.model_dump(mode="json"),
@@ -97,20 +97,20 @@ def build_view(
     limit: int | None = None,
     on_progress: Progress = lambda _step, _share: None,
 ) -> ViewManifest:
-    """Write the rows of a view as Parquet shards in a shuffled order, so that training can read them one after another.
+    """Write the rows of a view as Parquet shards in shuffled order, so that training can read them sequentially.
 
-    The same rows, options and seed give the same files, however the tables are cut into files and however many threads
-    work. A folder that already holds this view is left as it is; another view or half a view in it is replaced.
-    Frequencies are counted over all of the tables, before weights and limit.
+    The same rows, options and seed give the same files, whatever the tables' file layout and the number of threads. An
+    unchanged view is reused; a different or incomplete one is replaced. Frequencies are counted over all tables, before
+    weights and limit.
 
     Args:
-        table: The folder of a dialogue table, or several; for `LabelledPairs` the files of pairs.
+        table: One or more dialogue table folders; for `LabelledPairs`, the files of pairs.
         out: The view's folder.
-        options: Which view.
-        seed: For what is drawn, and for the order.
-        source_weights: How often rows of a source are taken: less than 1 leaves some out, more repeats some.
-        limit: The most rows of each group; they are a random sample.
-        on_progress: Called with the name of a step and the part of it that is done.
+        options: The view and its settings.
+        seed: The seed for sampling and shuffling.
+        source_weights: How often to take rows of a source: below 1 drops some, above 1 repeats some.
+        limit: The maximum number of rows per group, sampled at random.
+        on_progress: Called with the name of a step and the share of it that is done.
     """
     inputs = [Path(path) for path in ([table] if isinstance(table, (str, Path)) else table)]
     weights = source_weights or {}

@@ -1,4 +1,4 @@
-"""Consecutive utterances (DSE): the turns before a reply, and the reply."""
+"""Consecutive utterances (DSE): a reply and the turns before it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ContextSizes = Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_leng
 
 
 def pairs(dialogues: Dialogues, size: int, min_words: int, speaker_change_only: bool) -> tuple[Indices, Indices]:
-    """The first turn of every complete context of `size` turns, and the reply that follows it."""
+    """Return where every complete context of `size` turns starts, and the reply that follows it."""
     reply = np.flatnonzero(dialogues.positions >= size)
     start = reply - size
     long = (dialogues.words(start, reply) > min_words) & (dialogues.words(reply, reply + 1) > min_words)
@@ -25,23 +25,23 @@ def pairs(dialogues: Dialogues, size: int, min_words: int, speaker_change_only: 
 def pairs_of_sizes(
     dialogues: Dialogues, sizes: ContextSizes, min_words: int, speaker_change_only: bool
 ) -> tuple[Indices, Indices, Indices]:
-    """The pairs of every size, the smallest first: where contexts begin, their replies, and the number of the size."""
+    """Return the pairs of every size, smallest first: context starts, replies, and the index of the size."""
     found = [pairs(dialogues, size, min_words, speaker_change_only) for size in sorted(set(sizes))]
     start, reply = (np.concatenate(side) for side in zip(*found, strict=True))
     return start, reply, np.repeat(np.arange(len(found)), [len(replies) for _, replies in found])
 
 
 class Consecutive(DialogueView):
-    """DSE: a reply and the one turn, or the few turns, before it (Zhou et al. 2022, sections 3 and 4.4).
+    """DSE: a reply and the one or few turns before it (Zhou et al. 2022, sections 3 and 4.4).
 
     The paper's variants are `turns: [1]` (DSE), `[2]` (2-1), `[3]` (3-1) and `[1, 2, 3]` (123-1). Only complete
-    contexts count: a reply with two turns before it gives no row for three.
+    contexts count: a reply with two turns before it gives no row of size three.
 
     Attributes:
-        turns: How many turns a context has; rows of several sizes stand together.
-        min_words: Both sides, the reply and the whole context, have more words than this.
-        speaker_change_only: Only replies whose speaker is another one than the turn before's; unknown speakers count as
-            others.
+        turns: The context sizes; rows of all sizes are mixed.
+        min_words: The reply and the whole context must each have more words than this.
+        speaker_change_only: Only replies by a different speaker than the turn before; unknown speakers count as
+            different.
 
     Example:
         >>> Consecutive(turns=[1, 2, 3]).min_words
@@ -59,25 +59,25 @@ class Consecutive(DialogueView):
         return max(self.turns)
 
     def spans(self, dialogues: Dialogues, seed: int) -> Spans:  # noqa: ARG002 - nothing is drawn
-        """The rows of every size."""
+        """Find the rows of every size."""
         start, reply, _ = pairs_of_sizes(dialogues, self.turns, self.min_words, self.speaker_change_only)
         return Spans(start, reply, reply)
 
     def texts(self, turns: int, dialogues: int) -> int:  # noqa: ARG002
-        """A context and a reply for each turn and size."""
+        """Count a context and a reply per turn and size."""
         return turns * sum(size + 1 for size in set(self.turns))
 
 
 class Windows(DialogueView):
-    """WMDC's multiple window-sized positive pairs: for each reply the last 1, 2, … turns (section 4.2.2).
+    """WMDC's positive pairs of several window sizes: for each reply, the last 1, 2, … turns (section 4.2.2).
 
-    The rows are those of `Consecutive` with the same sizes, but each size is a group of its own (`window-1`, …):
-    training draws one window size a batch, since each has its own head. The paper leaves the set of sizes open.
+    The rows are those of `Consecutive` with the same sizes, but each size is its own group (`window-1`, …): training
+    draws one window size per batch, because each size has its own head. The paper does not fix the sizes.
 
     Attributes:
         sizes: The window sizes.
-        min_words: Both sides, the reply and the whole context, have more words than this.
-        speaker_change_only: Only replies whose speaker is another one than the turn before's.
+        min_words: The reply and the whole context must each have more words than this.
+        speaker_change_only: Only replies by a different speaker than the turn before.
 
     Example:
         >>> Windows(sizes=[1, 3]).groups
@@ -91,7 +91,7 @@ class Windows(DialogueView):
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """One a window size."""
+        """One group per window size."""
         return tuple(f"window-{size}" for size in sorted(set(self.sizes)))
 
     @property
@@ -100,10 +100,10 @@ class Windows(DialogueView):
         return max(self.sizes)
 
     def spans(self, dialogues: Dialogues, seed: int) -> Spans:  # noqa: ARG002 - nothing is drawn
-        """The rows of every window size, each in its group."""
+        """Find the rows of every window size, each in its group."""
         start, reply, group = pairs_of_sizes(dialogues, self.sizes, self.min_words, self.speaker_change_only)
         return Spans(start, reply, reply, group)
 
     def texts(self, turns: int, dialogues: int) -> int:  # noqa: ARG002
-        """As the largest window has them."""
+        """Count texts as for the largest window."""
         return turns * (max(self.sizes) + 1)

@@ -1,4 +1,4 @@
-"""The whole context and a system turn (TOD-BERT)."""
+"""The whole context and a system response (TOD-BERT)."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from pydantic import Field
 from turnloom.views.dialogue_view import Dialogues, DialogueView, Spans, drawn_turns
 
 SYSTEM_SPEAKERS = ("system", "assistant", "agent", "bot", "gpt", "model", "wizard", "operator", "support")
-"""Names, in lower case, under which logs know the one who answers."""
+"""Lower-case speaker names that mean the answering side."""
 USER_MARK, SYSTEM_MARK = "[USR] ", "[SYS] "
 
 
 class ContextResponse(DialogueView):
-    """TOD-BERT: a system turn and all turns before it, each marked with who speaks (Wu et al. 2020).
+    """TOD-BERT: a system turn and all turns before it, each marked with its speaker (Wu et al. 2020).
 
-    System turns are those of speakers named in `system_speakers`. In a dialogue without any, they are the turns of
-    everyone but the one who speaks first. Turns of the context begin with "[USR] " or "[SYS] ", the reply does not.
+    System turns are the turns of `system_speakers` or, in a dialogue without any, of everyone but the first speaker.
+    Turns of the context start with "[USR] " or "[SYS] "; the reply does not.
 
     Attributes:
-        per_dialogue: How many system turns of a dialogue are drawn, or "all". Which ones depends on the seed and the
-            dialogue alone.
-        max_turns: Only so many turns before the reply are kept; None for all.
-        system_speakers: The names of system speakers, whatever their case.
+        per_dialogue: How many system turns to sample per dialogue, or "all". The sample depends only on the seed and
+            the dialogue.
+        max_turns: The maximum number of turns to keep before the reply; None for all.
+        system_speakers: The names of system speakers; case does not matter.
     """
 
     tokens: ClassVar[list[str]] = [USER_MARK.strip(), SYSTEM_MARK.strip()]
@@ -39,11 +39,11 @@ class ContextResponse(DialogueView):
 
     @property
     def context_turns(self) -> int | None:
-        """As many as are kept."""
+        """The maximum number of turns kept."""
         return self.max_turns
 
     def spans(self, dialogues: Dialogues, seed: int) -> Spans:
-        """The drawn system turns, each with what was said before."""
+        """Sample system turns, each with the turns before it."""
         system = self._system_turns(dialogues)
         reply = np.flatnonzero(system & (dialogues.positions > 0))
         if self.per_dialogue != "all":
@@ -54,7 +54,7 @@ class ContextResponse(DialogueView):
         return Spans(start, reply, reply, contexts=marked)
 
     def texts(self, turns: int, dialogues: int) -> int:
-        """Drawn or not, a context has about as many turns as its dialogue."""
+        """Assume that a context has about as many turns as its dialogue."""
         if self.per_dialogue != "all":
             return turns * self.per_dialogue
         return turns * (1 + min(self.max_turns or turns, turns // max(dialogues, 1)))

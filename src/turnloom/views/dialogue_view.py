@@ -1,7 +1,7 @@
 """Views over dialogue tables: a context is a run of consecutive turns, a reply is one turn.
 
-A view only says which runs and which turns, as indices into a batch's flat array of turns; texts are not touched until
-all rows of the batch are known. That keeps a view a few lines of arithmetic over offsets.
+A view only returns indices into a batch's flat array of turns; no text is read until all rows of the batch are known.
+So a view is a few lines of arithmetic over offsets.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Indices = npt.NDArray[np.int64]
 
 
 class Dialogues:
-    """A batch of dialogues as flat arrays: where each one's turns begin, and the text and speaker of each turn.
+    """A batch of dialogues as flat arrays: where each dialogue starts, and the text and speaker of each turn.
 
     `keys` are hashes of each dialogue's id, source and texts: the same in every run and every partition.
     """
@@ -41,7 +41,7 @@ class Dialogues:
 
     @cached_property
     def owners(self) -> Indices:
-        """The number of the dialogue that each turn belongs to."""
+        """The index of each turn's dialogue."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
     @cached_property
@@ -51,21 +51,21 @@ class Dialogues:
 
     @cached_property
     def positions(self) -> Indices:
-        """For each turn, how many turns its dialogue has before it."""
+        """For each turn, the number of turns before it in its dialogue."""
         return np.arange(len(self.texts)) - self.firsts
 
     @cached_property
     def running_words(self) -> Indices:
-        """The number of words before each turn of the batch, and after the last one."""
+        """The number of words before each turn of the batch, and in total."""
         return np.concatenate([[0], np.cumsum(word_counts(self.texts))]).astype(np.int64)
 
     def words(self, start: Indices, stop: Indices) -> Indices:
-        """The number of words in each run of turns."""
+        """Return the number of words in each run of turns."""
         return self.running_words[stop] - self.running_words[start]
 
     @cached_property
     def speaker_codes(self) -> Indices:
-        """The same number for the same speaker, -1 for an unknown one."""
+        """One number per distinct speaker, -1 for an unknown one."""
         known = pc.replace_with_mask(
             self.speakers, pc.equal(self.speakers, ""), pa.scalar(None, self.speakers.type)
         ).dictionary_encode()
@@ -73,13 +73,13 @@ class Dialogues:
 
     @cached_property
     def speaker_changes(self) -> npt.NDArray[np.bool_]:
-        """Whether another one speaks than in the turn before; unknown speakers count as others."""
+        """Whether the speaker differs from the turn before; unknown speakers count as different."""
         codes = self.speaker_codes
         changed: npt.NDArray[np.bool_] = (codes != np.roll(codes, 1)) | (codes < 0)
         return changed
 
     def context_starts(self, replies: Indices, most: int | None) -> Indices:
-        """The first turn of each reply's context: that of its dialogue, or `most` turns before the reply."""
+        """Return where each reply's context starts: its dialogue's first turn, or at most `most` turns back."""
         firsts = self.firsts[replies]
         return firsts if most is None else np.maximum(firsts, replies - most)
 
@@ -92,9 +92,9 @@ class Spans:
         start: The first turn of each row's context.
         stop: The turn after the last one of the context.
         reply: The turn that is the reply; None for a view without replies.
-        group: The number of the row's group; None when there is one group only.
-        contexts: The texts that contexts are made of, where they are not the turns' own.
-        role: A number for who speaks the reply; None for a view without roles.
+        group: The index of the row's group; None if there is only one group.
+        contexts: The texts for contexts, if they differ from the turns' own.
+        role: The role of the reply's speaker; None for a view without roles.
     """
 
     start: Indices
@@ -106,42 +106,42 @@ class Spans:
 
 
 def drawn_turns(turns: Indices, dialogues: Dialogues, count: int, seed: int) -> Indices:
-    """At most `count` of these turns from each dialogue: those whose seeded hash is smallest."""
+    """Sample at most `count` of these turns per dialogue: those with the smallest seeded hashes."""
     owners = dialogues.owners[turns]
     lots = seeded(dialogues.keys[owners], seed, "turn", dialogues.positions[turns])
     order = np.lexsort((lots, owners))
-    firsts = np.searchsorted(owners, owners)  # Turns stand in order, and so do their dialogues.
+    firsts = np.searchsorted(owners, owners)  # Turns are in order, and so are their dialogues.
     rank = np.arange(len(order)) - firsts
     return np.sort(turns[order[rank < count]])
 
 
 DIALOGUES_AT_A_TIME = 8_192
-"""A dialogue can give many times its size in contexts."""
+"""Dialogues per batch: their contexts can take many times their size."""
 
 
 class DialogueView(View):
     """A view over a dialogue table."""
 
     def spans(self, dialogues: Dialogues, seed: int) -> Spans:
-        """The rows of a batch of dialogues."""
+        """Find the rows of a batch of dialogues."""
         raise NotImplementedError
 
     @property
     def context_turns(self) -> int | None:
-        """Any number, unless a view says otherwise."""
+        """Any number, by default."""
         return None
 
     @property
     def counts_first_turns(self) -> bool:
-        """Whether a first turn can be a reply, and so counts for frequencies."""
+        """Whether a first turn can be a reply and so counts for frequencies."""
         return False
 
     def texts(self, turns: int, dialogues: int) -> int:  # noqa: ARG002 - for views with long contexts
-        """About how many texts the rows of one group hold; memory is planned by it."""
+        """Estimate how many texts the rows of one group hold, to plan memory."""
         return 2 * turns
 
     def make_rows(self, workspace: Workspace) -> Any:
-        """The spans of all dialogues, filled with texts, and with frequencies where the view has them."""
+        """Fill the rows of all dialogues with texts, and with frequencies if the view uses them."""
         table = workspace.table()
         sizes = [read_manifest(path) for path in workspace.inputs]
         texts = self.texts(sum(size.turns for size in sizes), sum(size.dialogues for size in sizes))
@@ -154,10 +154,10 @@ class DialogueView(View):
 
 
 def _row_keys(view: DialogueView, dialogues: Dialogues, spans: Spans) -> Keys:
-    """What a row is told apart by: its dialogue and its place there, not its content.
+    """Identify rows by their dialogue and position, not by their content.
 
-    Equal rows of different dialogues would otherwise stand side by side in the shuffled order, and so become each
-    other's negatives in a batch.
+    Otherwise, equal rows of different dialogues would be adjacent in the shuffled order and become each other's
+    negatives in a batch.
     """
     if view.one_per_text:
         return hash_strings(dialogues.texts.take(pa.array(spans.reply)))
@@ -166,12 +166,12 @@ def _row_keys(view: DialogueView, dialogues: Dialogues, spans: Spans) -> Keys:
     keys = seeded(keys, 0, "size", spans.stop - spans.start)
     if spans.role is None or spans.reply is None:
         return keys
-    # Where the reply stands among its context, several replies can share one.
+    # If the reply is inside its context, several replies can share that context.
     return seeded(keys, 0, "reply", spans.reply - spans.start)
 
 
 def turn_runs(texts: pa.Array, start: Indices, stop: Indices) -> pa.Array:
-    """The texts of each run of turns as a list."""
+    """Return the texts of each run of turns as a list."""
     sizes = stop - start
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     turns = np.arange(offsets[-1]) + np.repeat(start - offsets[:-1], sizes)
@@ -191,7 +191,7 @@ def _fields(view: DialogueView) -> dict[str, Any]:
 
 
 def _filled(view: DialogueView, dialogues: Dialogues, spans: Spans, taken: Indices) -> list[pa.Array]:
-    """The columns of text of the rows that are taken, and what is known of them."""
+    """Return the text columns and metadata of the selected rows."""
     texts = dialogues.texts if spans.contexts is None else spans.contexts
     columns = [turn_runs(texts, spans.start[taken], spans.stop[taken])]
     if spans.reply is not None:
@@ -205,9 +205,9 @@ def _filled(view: DialogueView, dialogues: Dialogues, spans: Spans, taken: Indic
 
 
 def dialogue_rows(table: Any, view: DialogueView, *, seed: int, weights: dict[str, float], buckets: int) -> Any:
-    """The rows of a view as a lazy Daft DataFrame, with their `order` and `bucket` for shuffling.
+    """Return the rows of a view as a lazy Daft DataFrame, with `order` and `bucket` for shuffling.
 
-    The bucket is the group's number times `buckets`, plus the range that `order` falls into.
+    The bucket is the group's index times `buckets`, plus the range of `order`.
     """
     engine = daft()
     col, kinds = engine.col, engine.DataType

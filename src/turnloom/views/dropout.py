@@ -1,4 +1,4 @@
-"""An utterance with itself (SimCSE, DSE-dropout): the encoder's dropout makes the two sides differ."""
+"""An utterance paired with itself (SimCSE, DSE-dropout): dropout makes the two sides differ."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from turnloom.views.dialogue_view import Dialogues, DialogueView, Spans
 
 
 class Dropout(DialogueView):
-    """SimCSE without labels, and DSE-dropout: context and reply are the same text (Zhou et al. 2022, section 4.1).
+    """Unsupervised SimCSE and DSE-dropout: context and reply are the same text (Zhou et al. 2022, section 4.1).
 
     Attributes:
-        min_words: Utterances have more words than this.
-        distinct: Whether each text is taken once, as in the paper, or as often as it occurs.
+        min_words: Utterances must have more words than this.
+        distinct: Whether to take each text once, as in the paper, instead of as often as it occurs.
     """
 
     context_turns: ClassVar[int | None] = 1
@@ -26,12 +26,12 @@ class Dropout(DialogueView):
     distinct: bool = True
 
     def spans(self, dialogues: Dialogues, seed: int) -> Spans:  # noqa: ARG002 - nothing is drawn
-        """A row for each turn that is long enough."""
+        """Return a row for each turn that is long enough."""
         turns = np.arange(len(dialogues.texts))
         kept = turns[dialogues.words(turns, turns + 1) > self.min_words]
         return Spans(kept, kept + 1, kept)
 
     @property
     def one_per_text(self) -> bool:
-        """As `distinct` says."""
+        """Follows `distinct`."""
         return self.distinct

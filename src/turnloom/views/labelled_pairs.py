@@ -1,4 +1,4 @@
-"""Pairs that people labelled (DSE-dianli, supervised SimCSE): files of anchors, positives and hard negatives."""
+"""Human-labelled pairs (DSE-dianli, supervised SimCSE): files of anchors, positives and hard negatives."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _FORMATS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl", "csv": "csv", 
 
 
 class LabelledPairs(View):
-    """Labelled pairs from JSON Lines, CSV, TSV or Parquet files, gzip and zstd unpacked by the file's ending.
+    """Labelled pairs from JSON Lines, CSV, TSV or Parquet files, optionally compressed with gzip or zstd.
 
-    The files stand in for the dialogue table, and a file's name for the source. Anchors become contexts of one turn,
-    positives replies. Rows without an anchor, a positive or, where a column is named, a hard negative are left out, and
-    so are those that lack the values of `where`, such as ``{label: entailment}``.
+    The files replace the dialogue table, and each file's name is the source. Anchors become contexts of one turn,
+    positives become replies. Rows without an anchor, a positive or, if its column is named, a hard negative are
+    skipped, as are rows that do not match `where`, such as ``{label: entailment}``.
     """
 
     reads_tables = False
@@ -45,21 +45,21 @@ class LabelledPairs(View):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """With `negative` where a column is named for it."""
+        """The row columns, with `negative` if its column is named."""
         return ("context", "reply", *(["negative"] if self.negative else []), "frequency", "source")
 
     @property
     def file_columns(self) -> list[str]:
-        """The columns of the files that are read."""
+        """The columns to read from the files."""
         named = [self.anchor, self.positive, *([self.negative] if self.negative else []), *self.where]
         return list(dict.fromkeys(named))
 
     def input_hashes(self, inputs: Sequence[Path]) -> list[str]:
-        """The names of the files and hashes of what is in them."""
+        """Hash the files' names and contents."""
         return [f"{stem(str(path))}-{_file_hash(path)}" for path in inputs]
 
     def make_rows(self, workspace: Workspace) -> Any:
-        """The rows of the files, with frequencies."""
+        """Return the rows of the files, with frequencies."""
         if workspace.weights:
             workspace.check_sources([stem(str(path)) for path in workspace.inputs])
         staged = workspace.partial / "pairs.parquet"
@@ -89,7 +89,7 @@ def _file_hash(path: Path) -> str:
 
 
 def _rows(path: Path, columns: list[str]) -> Iterator[dict[str, Any]]:
-    """The named columns of each row."""
+    """Return the named columns of each row."""
     endings = [ending.lower().lstrip(".") for ending in reversed(path.suffixes)]
     format = next((_FORMATS[ending] for ending in endings if ending in _FORMATS), None)
     if format is None:
@@ -97,7 +97,7 @@ def _rows(path: Path, columns: list[str]) -> Iterator[dict[str, Any]]:
         raise TurnloomError(f"{path} is neither JSON Lines, CSV, TSV nor Parquet", fix)
     if format != "parquet":
         for row in read_rows(path, format):
-            # The header of a delimited file is read in lower case.
+            # Headers of delimited files are read in lower case.
             yield {name: row.values.get(name.lower() if row.delimited else name) for name in columns}
         return
     with open_raw(str(path)) as raw:
@@ -107,7 +107,7 @@ def _rows(path: Path, columns: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def pair_rows(path: Path, view: LabelledPairs) -> Iterator[pa.Table]:
-    """A file's rows as Arrow tables: `source`, `context`, `reply`, perhaps `negative`, `response` and `row_key`."""
+    """Read a file's rows as Arrow tables: `source`, `context`, `reply`, optional `negative`, `response`, `row_key`."""
     rows, line, missing = _rows(path, view.file_columns), 0, set(view.file_columns)
     try:
         while piece := list(itertools.islice(rows, ROWS_AT_A_TIME)):
@@ -123,7 +123,7 @@ def pair_rows(path: Path, view: LabelledPairs) -> Iterator[pa.Table]:
 
 
 def _pairs(view: LabelledPairs, texts: dict[str, pa.Array], source: str, line: int) -> pa.Table:
-    """The view's rows out of some rows of a file, the first of which stands at a line."""
+    """Convert rows of a file, the first of which is at line `line`, to rows of the view."""
     named = {"anchor": view.anchor, "reply": view.positive, **({"negative": view.negative} if view.negative else {})}
     keep = np.ones(len(texts[view.anchor]), bool)
     for name in named.values():
@@ -133,7 +133,7 @@ def _pairs(view: LabelledPairs, texts: dict[str, pa.Array], source: str, line: i
     places = np.flatnonzero(keep)
     columns = {column: texts[name].take(pa.array(places)) for column, name in named.items()}
     anchors = columns.pop("anchor")
-    # The line tells equal rows apart, so that they do not stand side by side in the shuffled order.
+    # The line number separates equal rows, so that they are not adjacent in the shuffled order.
     keys = hash_strings(anchors) ^ seeded(hash_strings(columns["reply"]), 0, source, places + line)
     return pa.table(
         {

@@ -1,4 +1,4 @@
-"""Read a view: what it is and where it comes from (`manifest.json`), and its rows, memory-mapped or as a stream."""
+"""Read a view: its manifest (`manifest.json`), and its rows, memory-mapped or streamed."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from datasets import Dataset, IterableDataset
 
 CACHE = ".arrow"
-"""Where `load_view` keeps its memory-mapped copy."""
+"""The folder of `load_view`'s memory-mapped copy."""
 VIEW_VERSION = 2
-"""Raised whenever the same input and options give other rows or another order."""
+"""Increased whenever the same input and options give other rows or another order."""
 
 
 class ViewManifest(BaseModel):
-    """What a view is made of and what it holds.
+    """What a view was built from, and what it contains.
 
     Attributes:
-        fingerprint: Equal for views of the same inputs, options and seed: such a view is not built again.
-        inputs: The content hashes of the tables, or of the files of labelled pairs.
-        options: The view's options, as a recipe would say them.
-        source_weights: How often rows of a source were taken; once where it says nothing.
-        tokens: What texts hold that no tokenizer knows, such as marks of speakers.
-        rows: The number of rows by group and source; a view without groups has one with an empty name.
+        fingerprint: Equal for views of the same inputs, options and seed, which are not built again.
+        inputs: The content hashes of the tables or of the files of labelled pairs.
+        options: The view's options, as in a recipe.
+        source_weights: How often rows of a source were taken; by default once.
+        tokens: Extra tokens in the texts that no tokenizer knows, such as speaker marks.
+        rows: The number of rows by group and source; a view without groups has one group with an empty name.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -51,13 +51,13 @@ class ViewManifest(BaseModel):
         return list(self.rows)
 
     def count(self, group: str | None = None) -> int:
-        """The number of rows, of one group or of all."""
+        """Return the number of rows, of one group or of all."""
         chosen = self.rows.values() if group is None else [self.rows[group]]
         return sum(sum(sources.values()) for sources in chosen)
 
 
 def read_view_manifest(folder: str | Path) -> ViewManifest:
-    """The manifest of a view; raises TurnloomError if the folder holds no whole view."""
+    """Read the manifest of a view; raises TurnloomError if the folder holds no complete view."""
     path = Path(folder) / MANIFEST
     fix = "build it with turnloom.views.build_view"
     if not path.exists():
@@ -69,7 +69,7 @@ def read_view_manifest(folder: str | Path) -> ViewManifest:
 
 
 def _shards(folder: Path, group: str | None) -> list[str]:
-    """The files of a view's group, in order."""
+    """Return the files of a group, in order."""
     manifest = read_view_manifest(folder)
     if group is None and len(manifest.groups) > 1:
         raise TurnloomError(f"{folder} has several groups", f"name one of {', '.join(manifest.groups)}")
@@ -98,18 +98,18 @@ def _read(folder: Path, group: str | None, streaming: bool) -> Any:
 
 
 def load_view(folder: str | Path, group: str | None = None) -> Dataset:
-    """The rows of a view, or of one group of it, as a memory-mapped dataset in their shuffled order.
+    """Load the rows of a view, or of one group, as a memory-mapped dataset in shuffled order.
 
-    The first call writes an uncompressed copy into the view's folder, which is about three times as large as the view.
+    The first call writes an uncompressed copy to the view's folder, about three times as large as the view.
 
     Raises:
-        TurnloomError: If there is no whole view, no such group, or no row in it.
+        TurnloomError: If the view is incomplete, or the group is unknown or empty.
     """
     loaded: Dataset = _read(Path(folder), group, streaming=False)
     return loaded
 
 
 def stream_view(folder: str | Path, group: str | None = None) -> IterableDataset:
-    """The rows of a view, or of one group of it, read from its shards as they are needed, without a copy on disk."""
+    """Stream the rows of a view, or of one group, from its shards, without a copy on disk."""
     streamed: IterableDataset = _read(Path(folder), group, streaming=True)
     return streamed

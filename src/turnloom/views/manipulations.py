@@ -1,4 +1,4 @@
-"""The view of UMS: replies after whole contexts, and what a cross-encoder reads of them."""
+"""The view of UMS: replies after whole contexts, and the inputs that a cross-encoder learns from."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from turnloom.views.view import Reading, Rows
 
 Negative = Literal["random", "bm25", "self"]
 POOL = 10_000
-"""Replies among which BM25 looks for hard negatives: a view lies in a shuffled order, its first rows are a sample."""
+"""BM25 searches this many replies for hard negatives. Views are shuffled, so the first rows are a random sample."""
 HARDEST = 10
-"""One of so many best matches is taken: the very best are often right."""
+"""Draw from this many best matches: the very best are often correct replies."""
 TRIES = 20
 
 
 class Manipulations(DialogueView):
-    """A reply and the turns before it: positives for response selection, of which UMS makes its other inputs.
+    """UMS: a reply and the turns before it, for response selection and the three manipulation tasks.
 
-    What is drawn from a row (the window, the changed turn, the negative) is drawn when training reads it, see
-    `manipulate`, so that every pass over the data sees other ones.
+    The random choices for a row (window, changed turn, negative) are made when training reads it, so that every epoch
+    sees new ones; see `manipulate`.
 
     Attributes:
-        min_turns: Replies with fewer turns before them give no row.
-        max_turns: Only so many turns before the reply are kept; None for all.
-        per_dialogue: How many replies of a dialogue are drawn, or "all".
-        speaker_change_only: Only replies whose speaker is another one than the turn before's; unknown speakers count as
-            others.
-        window: How many consecutive turns are manipulated; 5 in the paper.
-        questions: In how many of an objective's tasks a row is asked, drawn anew each time, or "all". With one, a step
-            costs half as much again as response selection alone, with all three two and a half times as much.
-        negatives: What kinds of wrong reply a row gets, one of them at random: "random" for a reply to another
-            conversation, "bm25" for one that shares words with this one, "self" for a turn of the context.
+        min_turns: Skip replies with fewer turns before them.
+        max_turns: The maximum number of turns to keep before the reply; None for all.
+        per_dialogue: How many replies to sample per dialogue, or "all".
+        speaker_change_only: Only replies by a different speaker than the turn before; unknown speakers count as
+            different.
+        window: How many consecutive turns to manipulate; 5 in the paper.
+        questions: How many of the objective's tasks each row takes part in, drawn again each time, or "all". One task
+            makes a step 1.5 times as expensive as response selection alone, all three 2.5 times.
+        negatives: Types of wrong replies, one drawn per row: "random" for a reply of another conversation, "bm25" for
+            one that shares words with this conversation, "self" for a turn of the context.
     """
 
-    # With a number for the dialogue: its own turns are no negatives of a row.
+    # The dialogue's number is kept because a row's own turns are not negatives.
     columns: ClassVar[tuple[str, ...]] = ("context", "reply", "dialogue", "source")
 
     kind: Literal["manipulations"] = "manipulations"
@@ -55,7 +55,7 @@ class Manipulations(DialogueView):
     negatives: tuple[Negative, ...] = Field(("random",), min_length=1)
 
     def spans(self, dialogues: Dialogues, seed: int) -> Spans:
-        """The replies, each with what was said before."""
+        """Return the replies, each with the turns before it."""
         reply = np.flatnonzero(dialogues.positions >= self.min_turns)
         if self.speaker_change_only:
             reply = reply[dialogues.speaker_changes[reply]]
@@ -64,21 +64,21 @@ class Manipulations(DialogueView):
         return Spans(dialogues.context_starts(reply, self.max_turns), reply, reply)
 
     def texts(self, turns: int, dialogues: int) -> int:
-        """A context for each reply, about as long as its dialogue before it."""
+        """Assume that a context is about as long as its dialogue before the reply."""
         each = min(self.max_turns or turns, turns // max(dialogues, 1)) + 1
         return each * (turns if self.per_dialogue == "all" else min(turns, dialogues * self.per_dialogue))
 
     def transform(self, rows: Any, reading: Reading) -> Callable[[Rows], Rows]:
-        """True and wrong replies, and an input for each task that the objective gives a weight."""
+        """Return the transform that adds wrong replies and an input for each weighted task."""
         tasks = [task for task in MARKS if getattr(reading.objective, task)]
         return ToReplyPairs(reading, view=self, tasks=tasks, rows=rows)
 
 
 class ToReplyPairs:
-    """Turns rows into columns as they are read: context, reply, a wrong reply, and an input for each task.
+    """Converts rows to columns as they are read: context, reply, wrong reply, and one input per task.
 
-    What is drawn for a row depends on the seed, the row and the rows that stand beside it in the batch, and on nothing
-    else: a resumed run draws the same, another pass over the data draws anew.
+    The random choices depend only on the seed, the row and the other rows of its batch. A resumed run makes the same
+    choices; another epoch makes new ones.
     """
 
     def __init__(self, reading: Reading, *, view: Manipulations, tasks: Sequence[Task], rows: Any) -> None:
@@ -91,7 +91,7 @@ class ToReplyPairs:
             self._bm25 = BM25(self._pool)
 
     def __call__(self, rows: Rows) -> Rows:
-        """The columns of some rows."""
+        """Return the columns of some rows."""
         negatives = self._negatives(rows)
         columns: Rows = {"context": [], "reply": [], "negative": []}
         for turns, *both in zip(rows["context"], rows["reply"], negatives, strict=True):
@@ -103,7 +103,7 @@ class ToReplyPairs:
         return {**columns, **self._asked(rows)}
 
     def _generators(self, rows: Rows, purpose: str) -> list[np.random.Generator]:
-        """One for each row; each purpose has its own, so that leaving one out changes no other."""
+        """Create one generator per row and purpose, so that skipping one purpose does not affect the others."""
         keys = [[key, zlib.crc32(reply.encode())] for key, reply in zip(rows["dialogue"], rows["reply"], strict=True)]
         salt = zlib.crc32(purpose.encode())
         return [
@@ -112,7 +112,7 @@ class ToReplyPairs:
         ]
 
     def _asked(self, rows: Rows) -> dict[str, list[MarkedInput | None]]:
-        """An input for each row and task, each made from the turns as they are."""
+        """Create an input per row and task, each from the original turns."""
         if not self._tasks:
             return {}
         talks = [[*turns, reply] for turns, reply in zip(rows["context"], rows["reply"], strict=True)]
@@ -138,7 +138,7 @@ class ToReplyPairs:
         return columns
 
     def _drawn_tasks(self, rows: Rows) -> list[set[Task]]:
-        """Which questions each row is asked."""
+        """Draw the tasks of each row."""
         wanted = self._view.questions
         if wanted == "all" or wanted >= len(self._tasks):
             return [set(self._tasks)] * len(rows["reply"])
@@ -156,7 +156,8 @@ class ToReplyPairs:
         found = []
         for place, rng in enumerate(self._generators(rows, "negative")):
             wanted = self._view.negatives[int(rng.integers(len(self._view.negatives)))]
-            # A context that says one thing over and over has no turn to plant, a rare one no reply that shares words.
+            # Some contexts repeat one turn, and some words are too rare: then there is no turn to plant or no reply to
+            # find.
             negative = kinds[wanted](rows, place, rng) or _random_reply(rows, place, rng)
             if negative is None:
                 raise TurnloomError(
@@ -167,7 +168,7 @@ class ToReplyPairs:
         return found
 
     def _hard_reply(self, rows: Rows, place: int, rng: np.random.Generator) -> str | None:
-        """A reply that shares words with the context, but was said neither in it nor after it."""
+        """Return a reply that shares words with the context, but occurs neither in it nor after it."""
         turns, reply = rows["context"][place], rows["reply"][place]
         scores = self._bm25.scores([" ".join(turns)])[0]
         best = np.argsort(-scores, kind="stable")[: HARDEST + len(turns) + 1]
@@ -176,7 +177,7 @@ class ToReplyPairs:
 
 
 def _random_reply(rows: Rows, place: int, rng: np.random.Generator) -> str | None:
-    """The reply of another row that is of another conversation."""
+    """Return the reply of a row from another conversation."""
     own, truth = rows["dialogue"][place], rows["reply"][place]
     order = rng.permutation(len(rows["reply"])).tolist()
     others = (rows["reply"][other] for other in order if rows["dialogue"][other] != own)
@@ -184,13 +185,13 @@ def _random_reply(rows: Rows, place: int, rng: np.random.Generator) -> str | Non
 
 
 def _own_turn(rows: Rows, place: int, rng: np.random.Generator) -> str | None:
-    """A turn of the context."""
+    """Return a turn of the context."""
     others = [text for text in rows["context"][place] if text != rows["reply"][place]]
     return others[int(rng.integers(len(others)))] if others else None
 
 
 def _foreign(dialogues: list[int], talks: list[list[str]], place: int, rng: np.random.Generator) -> str | None:
-    """A turn of another conversation that is said nowhere in this one: any turn, not only a reply."""
+    """Return a turn of another conversation that does not occur in this one; any turn, not only replies."""
     others = [other for other, dialogue in enumerate(dialogues) if dialogue != dialogues[place]]
     for _ in range(TRIES if others else 0):
         talk = talks[others[int(rng.integers(len(others)))]]

@@ -14,13 +14,13 @@ from turnloom.views.view import Reading, Rows
 class Matching(DialogueView):
     """DialogueCSE: a reply and up to `turns` turns before and after it (Liu et al. 2021, section 3).
 
-    A row's context is the run of turns with the reply among them, and its role is 0 for who speaks first in the
-    dialogue and 1 for all others. Negatives are not part of a row: rows lie in a random order, so the replies of the
-    same role in a batch are as random as any that could be drawn.
+    A row's context is the run of turns around and including the reply. Its role is 0 for the first speaker of the
+    dialogue and 1 for all others. Rows contain no negatives: they are shuffled, so the other replies of the same role
+    in a batch are as random as drawn ones.
 
     Attributes:
-        turns: How many turns on each side; at the ends of a dialogue there are fewer.
-        min_words: The reply has more words than this.
+        turns: How many turns on each side; fewer at the ends of a dialogue.
+        min_words: The reply must have more words than this.
 
     Example:
         >>> Matching(turns=2).columns
@@ -28,15 +28,15 @@ class Matching(DialogueView):
     """
 
     columns: ClassVar[tuple[str, ...]] = ("context", "reply", "role", "frequency", "source")
-    counts_first_turns: ClassVar[bool] = True  # It has turns after it.
-    context_turns: ClassVar[int | None] = 1  # Each turn is read by itself.
+    counts_first_turns: ClassVar[bool] = True  # The first turn has turns after it.
+    context_turns: ClassVar[int | None] = 1  # Each turn is encoded separately.
 
     kind: Literal["matching"] = "matching"
     turns: int = Field(3, ge=1)
     min_words: int = Field(3, ge=0)
 
     def spans(self, dialogues: Dialogues, seed: int) -> Spans:  # noqa: ARG002 - nothing is drawn
-        """A row for each turn that is long enough and not alone."""
+        """Return a row for each turn that is long enough and not alone."""
         reply = np.arange(len(dialogues.texts))
         first = dialogues.firsts
         last = dialogues.offsets[1:][dialogues.owners] - 1
@@ -47,15 +47,15 @@ class Matching(DialogueView):
         return Spans(start, stop, reply, role=(codes[reply] != codes[first]).astype(np.int64))
 
     def _columns(self, reading: Reading, rows: Rows) -> Rows:  # noqa: ARG002 - each turn is read by itself
-        """A column for each turn, empty where there is none, the reply, and the role of who speaks it."""
+        """Return one column per turn, empty where there is none, then the reply, and its speaker's role."""
         most, contexts = 2 * self.turns, []
         for turns, reply in zip(rows["context"], rows["reply"], strict=True):
             others = list(turns)
-            others.remove(reply)  # Turns are a set here: which of several equal ones goes does not matter.
+            others.remove(reply)  # Turns are a set here, so it does not matter which of several equal ones is dropped.
             contexts.append(others + [""] * (most - len(others)))
         columns: Rows = {f"turn_{n}": [turns[n] for turns in contexts] for n in range(most)}
         return {**columns, "reply": list(rows["reply"]), "label": list(rows["role"])}
 
     def texts(self, turns: int, dialogues: int) -> int:  # noqa: ARG002
-        """Both sides, and the reply twice."""
+        """Count both sides, and the reply twice."""
         return turns * (2 * self.turns + 2)

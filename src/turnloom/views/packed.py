@@ -1,4 +1,4 @@
-"""Turns packed to rows of about equal length, for masked-language training."""
+"""Turns packed into rows of similar length, for masked-language training."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from turnloom.views.dialogue_view import Dialogues, DialogueView, Spans
 
 
 class Packed(DialogueView):
-    """Consecutive turns of a dialogue, about so many words a row; there is no reply.
+    """Consecutive turns of a dialogue, about `words` words per row; there is no reply.
 
-    A new row begins with the first turn that starts after another `words` words of its dialogue, so that no turn is cut
-    and a row is longer than `words` by less than its last turn.
+    A new row starts at the first turn after every `words` words of its dialogue, so no turn is split, and a row exceeds
+    `words` by less than its last turn.
 
     Attributes:
-        words: About how many words a row has; three words are about four tokens.
+        words: The approximate number of words per row; three words are about four tokens.
     """
 
     columns: ClassVar[tuple[str, ...]] = ("context", "source")
@@ -26,7 +26,7 @@ class Packed(DialogueView):
     words: int = Field(180, ge=1)
 
     def spans(self, dialogues: Dialogues, seed: int) -> Spans:  # noqa: ARG002 - nothing is drawn
-        """The rows of every dialogue."""
+        """Find the rows of every dialogue."""
         before = dialogues.running_words[:-1] - dialogues.running_words[dialogues.firsts]
         block = before // self.words
         begins = np.ones(len(block), bool)

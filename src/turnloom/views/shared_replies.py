@@ -1,4 +1,4 @@
-"""Turns that were answered alike (DSE, section 2, made explicit): paraphrases of what somebody needs."""
+"""Turns that got the same reply (DSE, section 2, made explicit): paraphrases of the same need."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from turnloom.views.view import View, Workspace, exploded, grouped
 
 
 class SharedReplies(View):
-    """Two turns whose replies are the same but for case, digits and punctuation; context and reply are such turns.
+    """Two turns whose replies are equal up to case, digits and punctuation; they become context and reply.
 
-    DSE explains why consecutive utterances teach meaning: turns that call for the same reply mean the same. Here they
-    are paired directly.
+    DSE explains why consecutive utterances teach meaning: turns that call for the same reply mean the same. This view
+    pairs them directly.
 
     Attributes:
-        min_words: Both turns have more words than this.
-        reply_words: The reply that they share has more words than this; very short ones fit everything.
-        pairs_per_reply: No more pairs than this for each reply, so that what everybody says does not make up the view.
+        min_words: Both turns must have more words than this.
+        reply_words: The shared reply must have more words than this; very short replies fit everything.
+        pairs_per_reply: The maximum number of pairs per reply, so that stock phrases do not dominate the view.
     """
 
     columns: ClassVar[tuple[str, ...]] = ("context", "reply", "source")
@@ -37,18 +37,18 @@ class SharedReplies(View):
     pairs_per_reply: int = Field(20, ge=1)
 
     def make_rows(self, workspace: Workspace) -> Any:
-        """Pairs of turns from the groups that share a reply."""
+        """Pair turns that share a reply."""
         return workspace.staged(_shared_reply_rows(workspace.table(), self, workspace.seed))
 
 
 def _shared(texts: pa.Array) -> pa.Array:
-    """What is left of a reply when case, numbers and punctuation are gone, as one key a text."""
+    """Compute a key per text that ignores case, numbers and punctuation."""
     bare = pc.replace_substring_regex(fold_texts(texts), r"[\pN ]+", " ")
     return pa.array(hash_strings(pc.utf8_trim(bare, " ")))
 
 
 def _shared_reply_rows(table: Any, view: SharedReplies, seed: int) -> Any:
-    """The rows of the view with a `row_key`, as a lazy Daft DataFrame; the seed says which turns are paired."""
+    """Return the rows of the view with a `row_key`, as a lazy Daft DataFrame; the seed decides the pairing."""
     engine = daft()
     col, kinds = engine.col, engine.DataType
     fields = {"text": kinds.string(), "shared": kinds.uint64(), "lot": kinds.uint64()}
@@ -93,7 +93,7 @@ def _shared_reply_rows(table: Any, view: SharedReplies, seed: int) -> Any:
 
 
 def _pairs(texts: list[str], lots: list[int], most: int) -> list[dict[str, Any]]:
-    """Distinct texts in an order drawn by lot, each with the next."""
+    """Pair each distinct text with the next, in random order."""
     first: dict[str, tuple[int, str]] = {}
     for lot, text in sorted(zip(lots, texts, strict=True)):
         first.setdefault(text.casefold(), (lot, text))

@@ -1,8 +1,8 @@
-"""The shuffled order of rows, and shards in that order.
+"""Shuffle rows, and write them as shards.
 
-A row's place depends on the row and a seed alone, not on where and when the row is met. Daft writes each row to the
-bucket of its range of the order, streaming; here one bucket after the other is sorted and appended. That is a global
-sort that never holds more than a bucket.
+A row's position depends only on the row and the seed, not on when it is processed. Daft streams each row to the bucket
+of its range; then we sort and append one bucket after another. This is a global sort that never holds more than one
+bucket in memory.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from turnloom.corpus.turn_arrays import mix
 Keys = npt.NDArray[np.uint64]
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 TEXTS_PER_BUCKET = 500_000
-"""Turns of contexts, and replies: some 50 MB, which is held a few times over."""
+"""Context turns plus replies per bucket: some 50 MB, held a few times over."""
 MOST_BUCKETS = 2_000
-"""Each worker has a file open for each bucket."""
+"""Each worker has one open file per bucket."""
 SHARD_BYTES = 256 * 2**20
-"""Of text in memory; dialogue takes about a third of that on disk."""
+"""Text bytes in memory per shard; dialogue takes about a third of that on disk."""
 SHARD_ROWS = 1_000_000
 ROWS_PER_ROW_GROUP = 50_000
 
@@ -35,7 +35,7 @@ _NARROW = {"context": pa.list_(pa.string()), "reply": pa.string(), "negative": p
 
 
 def seeded(keys: Keys, seed: int, purpose: str, number: npt.NDArray[np.int64] | int = 0) -> Keys:
-    """Evenly spread 64-bit numbers, independent for each seed, purpose and number.
+    """Return uniform 64-bit numbers, independent for each seed, purpose and number.
 
     Example:
         >>> keys = np.array([1, 2], np.uint64)
@@ -47,9 +47,9 @@ def seeded(keys: Keys, seed: int, purpose: str, number: npt.NDArray[np.int64] | 
 
 
 def copies(keys: Keys, weights: npt.NDArray[np.float64], seed: int) -> tuple[npt.NDArray[np.int64], Keys]:
-    """The index of each row that is taken, as often as it is, and its place in the shuffled order.
+    """Return the index of each sampled row, repeated by weight, and its position in the shuffled order.
 
-    A row of weight 2.3 is taken twice, and a third time with a chance of 0.3; copies of a row fall far apart.
+    A row of weight 2.3 is taken twice, and a third time with probability 0.3. Copies of a row end up far apart.
     """
     lots = seeded(keys, seed, "weight") / 2.0**64
     counts = (np.floor(weights) + (lots < weights % 1)).astype(np.int64)
@@ -59,7 +59,7 @@ def copies(keys: Keys, weights: npt.NDArray[np.float64], seed: int) -> tuple[npt
 
 
 def bucket_count(texts: int, groups: int = 1) -> int:
-    """How many buckets each group with so many texts is spread over.
+    """Return how many buckets to spread each group over.
 
     Example:
         >>> bucket_count(0), bucket_count(2_000_000), bucket_count(10**10, groups=2)
@@ -69,12 +69,12 @@ def bucket_count(texts: int, groups: int = 1) -> int:
 
 
 def _bucket(folder: Path, number: int, one_per_text: bool) -> pa.Table | None:
-    """The rows of a bucket in order."""
+    """Read a bucket's rows in order."""
     files = sorted((folder / f"bucket={number}").glob("*.parquet"))
     if not files:
         return None
     rows = pa.concat_tables([pq.read_table(file, partitioning=None) for file in files])
-    # The source decides which of several equal rows comes first, and stays when only one does.
+    # The source decides which of several equal rows comes first, and which one stays if only one does.
     rows = rows.take(pc.sort_indices(rows, [("order", "ascending"), ("source", "ascending")]))
     if one_per_text:
         order = rows["order"].to_numpy()
@@ -85,7 +85,7 @@ def _bucket(folder: Path, number: int, one_per_text: bool) -> pa.Table | None:
 
 
 class _Shards:
-    """A growing row of Parquet files."""
+    """A growing sequence of Parquet files."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -93,10 +93,10 @@ class _Shards:
         self._files = self._rows = self._bytes = 0
 
     def append(self, rows: pa.Table) -> None:
-        """Write one row group; a new file begins when the last one is full."""
+        """Write one row group; start a new file when the last one is full."""
         if self._writer is None:
             path = self._folder / f"part-{self._files:05}.parquet"
-            # Dictionaries of texts that hardly repeat would only cost time.
+            # Texts hardly repeat, so dictionaries would only cost time.
             self._writer = pq.ParquetWriter(path, rows.schema, compression="zstd", use_dictionary=["source"])
             self._files += 1
         self._writer.write_table(rows, row_group_size=ROWS_PER_ROW_GROUP)
@@ -106,7 +106,7 @@ class _Shards:
             self.close()
 
     def close(self) -> None:
-        """Finish the file that is being written."""
+        """Finish the current file."""
         if self._writer is not None:
             self._writer.close()
         self._writer, self._rows, self._bytes = None, 0, 0
@@ -122,7 +122,7 @@ def write_shards(
     limit: int | None = None,
     on_bucket: Callable[[], None] = lambda: None,
 ) -> dict[str, int]:
-    """Sort the buckets of a group and write them as Parquet files; how many rows of each source they hold."""
+    """Sort the buckets of a group and write them as Parquet files; return the row count per source."""
     out.mkdir(parents=True, exist_ok=True)
     shards, counts = _Shards(out), Counter[str]()
     for number in numbers:
@@ -133,7 +133,7 @@ def write_shards(
             found = pc.value_counts(rows["source"])
             counts.update(dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True)))
             rows = rows.select(columns)
-            # Daft's wide types as the ones that everything else reads without asking.
+            # Convert Daft's large types to the standard ones that every reader supports.
             schema = pa.schema([(field.name, _NARROW.get(field.name, field.type)) for field in rows.schema])
             for start in range(0, len(rows), ROWS_PER_ROW_GROUP):
                 shards.append(rows.slice(start, ROWS_PER_ROW_GROUP).cast(schema).combine_chunks())

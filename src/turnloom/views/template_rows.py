@@ -1,4 +1,4 @@
-"""The view `templates` (TaDSE): each utterance with the template it fills, and new utterances that fill it too."""
+"""The view `templates` (TaDSE): each utterance with its template, and new utterances from the same template."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from turnloom.views.templates import ONE_TOKEN, EntityBook, Statistics, Template
 from turnloom.views.view import View, Workspace, exploded
 
 _ORIGINAL, _MADE = "0", "1"
-"""Before a template's name, so that of an utterance's templates the one it was said with comes first."""
+"""Prefixes of template names: an utterance's original template sorts before generated ones."""
 
 
 class Templates(View):
-    """TaDSE: a row's context is a template, its reply an utterance that fills it (Oh et al. 2023, section 5.1).
+    """TaDSE: the context is a template, the reply an utterance that fills it (Oh et al. 2023, section 5.1).
 
-    Slots are those of the table's turns. An utterance without slots is its own template.
+    Slots come from the table's turns. An utterance without slots is its own template.
 
     Attributes:
-        top_k: Each template is filled with the k most frequent values of each slot; 0 for no new utterances.
-        cap: No more new utterances of a template than this.
-        names: Whether a template shows its slots' names instead of one token for all.
+        top_k: Fill each template with the k most frequent values of each slot; 0 for no new utterances.
+        cap: The maximum number of new utterances per template.
+        names: Whether templates show slot names instead of one token for all slots.
     """
 
     columns: ClassVar[tuple[str, ...]] = ("context", "reply", "source")
@@ -41,7 +41,7 @@ class Templates(View):
     names: bool = False
 
     def make_rows(self, workspace: Workspace) -> Any:
-        """The utterances and what is made of their templates; the tokens are those of the slots that there are."""
+        """Build the utterances and their augmentations; the tokens are those of the slots that occur."""
         found = find_templates(workspace.table())
         workspace.tokens = found.tokens(self)
         return workspace.staged(found.rows(self, workspace.seed))
@@ -49,7 +49,7 @@ class Templates(View):
 
 @dataclass
 class TemplateRows:
-    """What a table holds: the book of its values, and its utterances with their templates as a Daft DataFrame.
+    """The slot values of a table, and its utterances with their templates as a Daft DataFrame.
 
     The columns of `said` are `source`, `text` and `template`, as `Template.to_json` writes it.
     """
@@ -58,11 +58,11 @@ class TemplateRows:
     said: Any
 
     def tokens(self, view: Templates) -> list[str]:
-        """What the templates of a view hold that no tokenizer knows."""
+        """Extra tokens in a view's templates that no tokenizer knows."""
         return sorted(map(slot_token, self.book.counts)) if view.names else [ONE_TOKEN]
 
     def statistics(self, *, k: int, cap: int, seed: int = 0) -> Statistics:
-        """What TaDSE's Table 1 counts, template by template."""
+        """Compute the counts of TaDSE's Table 1 per template."""
         templates: dict[str, set[str]] = defaultdict(set)
         utterances = 0
         for row in self.said.select("template", "text").iter_rows():
@@ -78,7 +78,7 @@ class TemplateRows:
         return Statistics(len(self.book.counts), values, len(templates), utterances, total)
 
     def samples(self, count: int, *, k: int, cap: int, seed: int = 0) -> list[tuple[str, str]]:
-        """Some templates with one new utterance each."""
+        """Return some templates with one new utterance each."""
         distinct = self.said.select("template").distinct().sort("template").to_pylist()
         templates = [template for row in distinct if (template := Template.from_json(row["template"])).names]
         rng = random.Random(seed)
@@ -88,7 +88,7 @@ class TemplateRows:
         ]
 
     def rows(self, view: Templates, seed: int) -> Any:
-        """The view's rows with a `row_key`: one for each distinct utterance."""
+        """Return the view's rows with a `row_key`: one per distinct utterance."""
         engine = daft()
         col, kinds = engine.col, engine.DataType
         book = self.book
@@ -127,7 +127,7 @@ class TemplateRows:
 
 
 def _utterances(turns: pa.Array) -> tuple[np.ndarray[Any, np.dtype[np.int64]], list[Tagged]]:
-    """Where each dialogue's turns begin, and the turns with the slots whose place in the text is known."""
+    """Return where each dialogue's turns start, and the turns with the slots whose position is known."""
     offsets, flat = split_turns(turns)
     rows = zip(flat.field("text").to_pylist(), flat.field("slots").to_pylist(), strict=True)
     placed = [
@@ -138,9 +138,9 @@ def _utterances(turns: pa.Array) -> tuple[np.ndarray[Any, np.dtype[np.int64]], l
 
 
 def find_templates(table: Any) -> TemplateRows:
-    """The utterances of a dialogue table with their templates, and the book of what fills these.
+    """Extract the utterances of a dialogue table with their templates, and the book of slot values.
 
-    The table should be training data alone: its values fill templates.
+    Pass only training data: its values fill the templates.
     """
     engine = daft()
     col, kinds = engine.col, engine.DataType

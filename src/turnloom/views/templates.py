@@ -1,4 +1,4 @@
-"""Templates (TaDSE): utterances with their slots emptied, a book of what fills them, and new utterances from both."""
+"""Templates (TaDSE): utterances with emptied slots, a book of slot values, and new utterances from both."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ONE_TOKEN = "{SLOT}"
 
 @dataclass(frozen=True)
 class Template:
-    """The words between slots, and the slots' names: one more piece of text than there are slots.
+    """The text between slots, and the slots' names: always one more piece of text than slots.
 
     Example:
         >>> template = Template(("turn on the ", " in the ", ""), ("device", "room"))
@@ -33,22 +33,22 @@ class Template:
     names: tuple[str, ...]
 
     def text(self, *, names: bool = False) -> str:
-        """As the encoder reads it: one token for all slots, as in the paper, or each slot's own name."""
+        """Return the text for the encoder: one token for all slots, as in the paper, or each slot's name."""
         tokens = [slot_token(name) if names else ONE_TOKEN for name in self.names]
         return "".join(part for pair in zip(self.pieces, [*tokens, ""], strict=True) for part in pair)
 
     def to_json(self) -> str:
-        """As one string, from which `from_json` makes the template again."""
+        """Serialise it as one string for `from_json`."""
         return json.dumps([self.pieces, self.names], ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Template:
-        """The template that `to_json` wrote."""
+        """Read a template that `to_json` wrote."""
         pieces, names = json.loads(text)
         return cls(tuple(pieces), tuple(names))
 
     def fill(self, values: Sequence[str]) -> Tagged:
-        """An utterance with these values, and where they stand."""
+        """Fill the slots with values, and record their positions."""
         text, slots = self.pieces[0], []
         for name, value, piece in zip(self.names, values, self.pieces[1:], strict=True):
             slots.append((name, len(text), len(text) + len(value)))
@@ -57,7 +57,7 @@ class Template:
 
 
 def slot_token(name: str) -> str:
-    """The token of a slot's own name.
+    """Return the token for a slot's name.
 
     Example:
         >>> slot_token("fromloc.city_name")
@@ -67,7 +67,7 @@ def slot_token(name: str) -> str:
 
 
 def template_of(tagged: Tagged) -> Template:
-    """The template that an utterance fills."""
+    """Return the template that an utterance fills."""
     pieces, end = [], 0
     for _, start, stop in tagged.slots:
         pieces.append(tagged.text[end:start])
@@ -76,11 +76,11 @@ def template_of(tagged: Tagged) -> Template:
 
 
 def templater(tagger: Tagger, *, names: bool = False) -> Callable[[Sequence[str]], list[str]]:
-    """A function from utterances to the texts of their templates, for utterances that nobody has annotated.
+    """Create a function from utterances to template texts, for utterances without annotation.
 
     Args:
         tagger: Finds the slots.
-        names: Whether templates show their slots' names, as those that the model was trained with.
+        names: Whether templates show slot names; must match the model's training.
     """
 
     def to_templates(texts: Sequence[str]) -> list[str]:
@@ -94,25 +94,25 @@ def templater(tagger: Tagger, *, names: bool = False) -> Callable[[Sequence[str]
 
 @dataclass
 class EntityBook:
-    """What fills each slot, and how often: counted in training utterances, and nowhere else."""
+    """The values of each slot and their counts, from training utterances only."""
 
     counts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
     def add(self, utterances: Iterable[Tagged]) -> EntityBook:
-        """Count the values of some utterances."""
+        """Count the slot values of some utterances."""
         for tagged in utterances:
             for name, value in tagged.values():
                 self.counts[name][value] += 1
         return self
 
     def top(self, name: str, k: int) -> list[str]:
-        """The k most frequent values of a slot; of equally frequent ones the first in the alphabet."""
+        """Return the k most frequent values of a slot; ties in alphabetical order."""
         return sorted(self.counts[name], key=lambda value: (-self.counts[name][value], value))[:k]
 
     def noisy(self, share: float = 0.3) -> dict[str, float]:
-        """Slots of which so large a part of the occurrences has a value that other slots have too.
+        """Return slots for which at least this share of occurrences has a value that other slots have too.
 
-        Such a slot mixes kinds of things, and filling its templates gives utterances that nobody would say.
+        Such a slot mixes different things, and filling its templates gives unnatural utterances.
         """
         owners: Counter[str] = Counter(value for values in self.counts.values() for value in values)
         found = {}
@@ -124,10 +124,10 @@ class EntityBook:
 
 
 def augment(template: Template, book: EntityBook, *, k: int, cap: int, seed: int = 0) -> list[Tagged]:
-    """Utterances that fill a template with the k most frequent values of each slot: all of them, or a sample.
+    """Fill a template with the k most frequent values of each slot: all combinations, or a sample.
 
-    A template with six slots of five values has 15,625: no more than `cap` are made. Which ones depends on the seed and
-    the template alone.
+    Six slots of five values give 15,625 combinations, so at most `cap` are made. The sample depends only on the seed
+    and the template.
     """
     if not template.names:
         return []
@@ -137,14 +137,14 @@ def augment(template: Template, book: EntityBook, *, k: int, cap: int, seed: int
     if total > cap:
         rng = random.Random(hashlib.sha256(f"{seed}\x00{template.text(names=True)}".encode()).digest())
         drawn: set[int] = set()
-        while len(drawn) < cap:  # Not `rng.sample`: the total may be too large for 64 bits.
+        while len(drawn) < cap:  # Not `rng.sample`: the total may exceed 64 bits.
             drawn.add(rng.randrange(total))
         numbers = sorted(drawn)
     return [template.fill(_choice(number, values)) for number in numbers]
 
 
 def _choice(number: int, values: Sequence[Sequence[str]]) -> list[str]:
-    """The values that a number stands for, as a clock's hands do for a time."""
+    """Decode a number into one value per slot, like the digits of a mixed-radix number."""
     found = []
     for choice in reversed(values):
         number, place = divmod(number, len(choice))
@@ -154,7 +154,7 @@ def _choice(number: int, values: Sequence[Sequence[str]]) -> list[str]:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What TaDSE's Table 1 counts."""
+    """The counts of TaDSE's Table 1."""
 
     entities: int
     values: int
@@ -164,5 +164,5 @@ class Statistics:
 
     @property
     def ratio(self) -> float:
-        """Utterances a template after augmentation."""
+        """Utterances per template after augmentation."""
         return self.augmented / max(self.templates, 1)

@@ -1,8 +1,8 @@
-"""Utterance manipulation (UMS): a conversation changed so that only who knows what comes next can tell where.
+"""Utterance manipulation (UMS): change a conversation such that only knowing what comes next reveals where.
 
-Three questions about a window of consecutive turns, each asked at marks that stand between the turns: where does this
-turn belong (insertion), which one is from another conversation (deletion), and, with the turns shuffled, which one came
-just before this (search)? They need no labels, and they are asked of true conversations only.
+There are three tasks on a window of consecutive turns, each answered at marks between the turns. Insertion: where does
+this turn belong? Deletion: which turn is from another conversation? Search: in shuffled turns, which one came just
+before this one? They need no labels, and use true conversations only.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ Task = Literal["insertion", "deletion", "search"]
 END_OF_TURN = "[EOT]"
 MARKS: dict[Task, str] = {"insertion": "[INS]", "deletion": "[DEL]", "search": "[SRCH]"}
 FEWEST: dict[Task, int] = {"insertion": 2, "deletion": 2, "search": 3}
-"""With fewer turns there is only one answer."""
+"""With fewer turns there is only one possible answer."""
 Turn = TypeVar("Turn")
 
 
 @dataclass(frozen=True)
 class Manipulated(Generic[Turn]):
-    """A window of a conversation and a question about it.
+    """A window of a conversation, and a task on it.
 
     Attributes:
-        turns: What is read, each turn with a mark before it; for insertion there is one more mark after the last.
-        asked: The turn that the question is about, which is read last; None for deletion.
-        label: The number of the mark that is the answer, from 0.
+        turns: The input turns, each with a mark before it; insertion has one more mark after the last.
+        asked: The turn in question, which the model reads last; None for deletion.
+        label: The index of the correct mark, from 0.
     """
 
     task: Task
@@ -40,17 +40,17 @@ class Manipulated(Generic[Turn]):
 
     @property
     def marks(self) -> int:
-        """How many answers there are."""
+        """The number of possible answers."""
         return len(self.turns) + (self.task == "insertion")
 
 
 def manipulate(
     task: Task, turns: Sequence[Turn], rng: np.random.Generator, *, window: int = 5, foreign: Turn | None = None
 ) -> Manipulated[Turn] | None:
-    """Ask a question about some consecutive turns of a conversation, which itself is left as it is.
+    """Create a task from some consecutive turns of a conversation, leaving the conversation unchanged.
 
-    The conversation includes its last reply: every run of `window` turns can be drawn. Deletion needs a `foreign` turn
-    of another conversation. None if only one answer is possible, or there is nothing foreign to find.
+    The conversation includes its last reply; any run of `window` turns can be drawn. Deletion needs a `foreign` turn of
+    another conversation. Returns None if only one answer is possible, or if the foreign turn is missing.
 
     Example:
         >>> asked = manipulate("insertion", "abc", np.random.default_rng(0))
@@ -78,9 +78,9 @@ def manipulate(
 
 @dataclass(frozen=True)
 class MarkedInput:
-    """What a cross-encoder reads of a manipulated window: tokens, and where among them the marks are.
+    """The cross-encoder's input for a manipulated window: token ids, and the positions of the marks.
 
-    Segments are 0 for the window and 1 for the turn that is asked about; `label` is the mark that is the answer.
+    Segments are 0 for the window and 1 for the turn in question; `label` is the index of the correct mark.
     """
 
     ids: list[int]
@@ -90,9 +90,9 @@ class MarkedInput:
 
 
 def fit_turns(turns: Sequence[Sequence[int]], room: int) -> list[list[int]]:
-    """Turns shortened to so many tokens in all: the oldest lose their first tokens first, none more than to its share.
+    """Shorten turns to `room` tokens in total: oldest first, from their start, none below its fair share.
 
-    No turn is left out, so marks and labels stay what they are.
+    No turn is dropped, so marks and labels stay valid.
 
     Example:
         >>> fit_turns([[1, 2, 3, 4], [5, 6, 7], [8]], 6)
@@ -109,10 +109,10 @@ def fit_turns(turns: Sequence[Sequence[int]], room: int) -> list[list[int]]:
 
 
 class Marker:
-    """Writes manipulated windows as tokens, as in section "Utterance Manipulation Strategies" of the paper.
+    """Encodes manipulated windows as tokens, as in section "Utterance Manipulation Strategies" of the paper.
 
-    `[CLS] [INS] u1 [EOT] [INS] u2 [EOT] … [INS] [SEP] u [EOT] [SEP]` for insertion; the others have no mark after the
-    last turn, and deletion has no second part. The model's tokenizer must know the marks as tokens of their own.
+    `[CLS] [INS] u1 [EOT] [INS] u2 [EOT] … [INS] [SEP] u [EOT] [SEP]` for insertion; the other tasks have no mark after
+    the last turn, and deletion has no second segment. The model's tokenizer must know the marks as single tokens.
     """
 
     def __init__(self, tokenizer: Any, limit: int) -> None:
@@ -125,7 +125,7 @@ class Marker:
             raise TurnloomError("the tokenizer does not know the marks of turns", "add END_OF_TURN and MARKS to it")
 
     def __call__(self, given: Manipulated[list[int]]) -> MarkedInput:
-        """The input, its turns shortened until it fits."""
+        """Encode a window, shortening its turns until it fits."""
         spoken = [*given.turns, *([] if given.asked is None else [given.asked])]
         fixed = 2 + given.marks + len(spoken) + (given.asked is not None)
         if fixed > self._limit:

@@ -1,4 +1,4 @@
-"""What every view has: options that a recipe can say, how its rows are made, and how training reads them."""
+"""The base of all views: recipe options, how rows are made, and how training reads them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from turnloom.views.shuffle import bucket_count, copies
 
 
 class Workspace:
-    """One view being built from `inputs` in a folder that is not yet a view; files in `partial` are needed only now."""
+    """A view under construction in a temporary folder; files in `partial` are removed afterwards."""
 
     def __init__(
         self, inputs: Sequence[Path], partial: Path, seed: int, weights: dict[str, float], tokens: list[str]
@@ -39,7 +39,7 @@ class Workspace:
         return table
 
     def check_sources(self, known: Sequence[str]) -> None:
-        """Reject weights of sources that there are not."""
+        """Reject weights for unknown sources."""
         unknown = sorted(set(self.weights) - set(known))
         if unknown:
             raise TurnloomError(
@@ -47,11 +47,11 @@ class Workspace:
             )
 
     def choose_buckets(self, texts: int, groups: int = 1) -> None:
-        """As many as so many texts need."""
+        """Choose the number of buckets for this many texts."""
         self.buckets = bucket_count(round(texts * max([1.0, *self.weights.values()])), groups)
 
     def staged(self, rows: Any) -> Any:
-        """Rows whose number is not known before they are made, weighted and in their order; they have a `row_key`."""
+        """Store rows with a `row_key` whose number is not known in advance, then weight and order them."""
         folder = self.partial / "pairs"
         rows.write_parquet(str(folder))
         pairs = daft().read_parquet(f"{folder}/*.parquet")
@@ -59,7 +59,7 @@ class Workspace:
         return self.ordered(pairs)
 
     def ordered(self, rows: Any) -> Any:
-        """Rows that exist already, weighted and with their `order` and `bucket` in place of their `row_key`."""
+        """Weight existing rows, and replace `row_key` by `order` and `bucket`."""
         col, kinds = daft().col, daft().DataType
         fields = {"order": kinds.uint64(), "bucket": kinds.int32()}
 
@@ -75,45 +75,45 @@ class Workspace:
 
 
 def grouped(columns: list[pa.Array], names: Iterable[str], owners: npt.NDArray[np.int64], count: int) -> pa.Array:
-    """Rows as a list for each of `count` owners; they stand in the order of their owners."""
+    """Collect rows into one list per owner; rows must be in the order of their owners."""
     offsets = np.searchsorted(owners, np.arange(count + 1))
     rows = pa.StructArray.from_arrays(columns, names=list(names))
     return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), rows)
 
 
 def exploded(frame: Any, column: str, fields: Iterable[str], kept: Iterable[str] = ("source",)) -> Any:
-    """A row for each struct in a column of lists, its fields as columns beside those that are kept."""
+    """Return one row per struct in a column of lists, with its fields as columns beside the kept ones."""
     col = daft().col
     rows = frame.explode(column).where(col(column).not_null())
     return rows.select(*map(col, kept), *[col(column).get(name).alias(name) for name in fields])
 
 
 def source_weights(sources: pa.Array, weights: dict[str, float]) -> npt.NDArray[np.float64]:
-    """The weight of each row's source; 1 where none is given."""
+    """Return the weight of each row's source; 1 by default."""
     table = np.array([*weights.values(), 1.0])
     place = pc.index_in(sources.cast(pa.large_string()), pa.array(list(weights), pa.large_string()))
     return table[np.asarray(place.fill_null(-1), np.int64)]
 
 
 def with_frequencies(rows: Any, counted: Any) -> Any:
-    """Rows with how often their reply occurs; `counted` leaves out what occurs once."""
+    """Add how often each row's reply occurs; `counted` omits replies that occur once."""
     col, kinds = daft().col, daft().DataType
     joined = rows.join(counted, on="response", how="left")
     return joined.with_column("frequency", col("count").fill_null(1).cast(kinds.int64())).exclude("count")
 
 
 Rows = dict[str, list[Any]]
-"""Some rows, by column."""
+"""Some rows, as columns."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How a model reads rows in training.
+    """How a model reads rows during training.
 
     Attributes:
-        limit: Tokens that the model reads.
-        seed: For what a view draws as it is read.
-        objective: The options of the loss that learns from the rows.
+        limit: The maximum number of tokens that the model reads.
+        seed: The seed for random choices made while reading.
+        objective: The options of the loss.
     """
 
     context: ContextFormat
@@ -123,34 +123,34 @@ class Reading:
     objective: Any = None
 
     def length(self, text: str) -> int:
-        """How many tokens a text has."""
+        """Return the number of tokens of a text."""
         return len(self.tokenizer.tokenize(text))
 
     def text(self, turns: Sequence[str]) -> str:
-        """A context as one text; the oldest turns of a long one are left out."""
+        """Join a context to one text; the oldest turns of a long one are dropped."""
         if len(turns) == 1:
             return turns[0]
         return self.context.apply(turns, self.length, self.limit, self.tokenizer.sep_token)
 
 
 class View(BaseModel):
-    """A view; its fields are what a recipe may say, its properties follow from them."""
+    """A view. Its fields are its recipe options; its properties follow from them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     reads_tables: ClassVar[bool] = True
-    """Whether it is made of dialogue tables, and not of other files."""
+    """Whether it reads dialogue tables rather than other files."""
 
     def input_hashes(self, inputs: Sequence[Path]) -> list[str]:
-        """What tells its inputs from others."""
+        """Return hashes that identify its inputs."""
         return [read_manifest(path).content_hash for path in inputs]
 
     def make_rows(self, workspace: Workspace) -> Any:
-        """Its rows as a Daft DataFrame, each with its place in the shuffled order."""
+        """Return its rows as a Daft DataFrame, each with its position in the shuffled order."""
         raise NotImplementedError
 
     def transform(self, rows: Any, reading: Reading) -> Callable[[Rows], Rows]:  # noqa: ARG002 - for views that draw
-        """What turns some rows into the columns that a loss takes, as they are read."""
+        """Return the function that converts rows to the loss's columns as they are read."""
         return partial(self._columns, reading)
 
     def _columns(self, reading: Reading, rows: Rows) -> Rows:
@@ -162,7 +162,7 @@ class View(BaseModel):
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """The names of the groups that rows are written in; one without a name unless a view says otherwise."""
+        """The names of the row groups; by default one group without a name."""
         return ("",)
 
     @property
@@ -172,15 +172,15 @@ class View(BaseModel):
 
     @property
     def tokens(self) -> list[str]:
-        """What texts hold that no tokenizer knows: marks of speakers, for instance."""
+        """Extra tokens in the texts that no tokenizer knows, such as speaker marks."""
         return []
 
     @property
     def context_turns(self) -> int | None:
-        """The most turns that are read together as one context; None for any number."""
+        """The maximum number of turns read together as one context; None for any number."""
         return 1
 
     @property
     def one_per_text(self) -> bool:
-        """Whether of rows with the same reply only one is kept."""
+        """Whether to keep only one of several rows with the same reply."""
         return False

@@ -1,4 +1,4 @@
-"""The public dialogue sets that Turnloom knows by name; `catalog.yaml` says what each one is."""
+"""The catalog of public dialogue sets; `catalog.yaml` describes each one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Split = Literal["train", "dev", "test", "all"]
 
 
 class DataFile(BaseModel):
-    """One file of a set: what its rows are and how many there are."""
+    """One file of a set: the type and number of its rows."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -32,7 +32,7 @@ class DataFile(BaseModel):
 
 
 class DataSet(BaseModel):
-    """A public set: what it is for, where it comes from, and what may be done with it."""
+    """A public set: its use, source and licence."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -61,11 +61,11 @@ class DataSet(BaseModel):
 
     @property
     def available_splits(self) -> list[str]:
-        """The splits that can be asked for, `all` included."""
+        """The splits of the set, including `all`."""
         return list(dict.fromkeys([*(self.split_rule or {}), *self.splits, "all"]))
 
     def split_files(self, split: str) -> list[str]:
-        """The names of the files that a split is made of; for a rule, those it picks from."""
+        """Return the file names of a split; for a split by rule, the files it selects from."""
         if split in self.splits:
             return self.splits[split]
         if split == "all" or (self.split_rule and split in self.split_rule):
@@ -73,7 +73,7 @@ class DataSet(BaseModel):
         raise TurnloomError(f"{self.name} has no split {split!r}", f"it has {', '.join(self.available_splits)}")
 
     def split_range(self, split: str) -> tuple[str, int, int] | None:
-        """For a split by rule: the salt and the buckets that belong to it."""
+        """Return the salt and the buckets of a split by rule."""
         if self.split_rule is None or split == "all":
             return None
         start = 0
@@ -84,7 +84,7 @@ class DataSet(BaseModel):
         return None
 
     def folder(self) -> Path:
-        """Where the set lies on this machine."""
+        """Return the set's folder on this machine."""
         root = data_root()
         for place in (root / self.name, root / "unclear" / self.name):
             if place.is_dir():
@@ -95,14 +95,14 @@ class DataSet(BaseModel):
         )
 
     def path(self, file: str) -> Path:
-        """Where a file of the set lies."""
+        """Return the path of a file of the set."""
         path = self.folder() / f"{file}.jsonl.gz"
         if not path.is_file():
             raise TurnloomError(f"{path} is missing", f"see 'turnloom data info {self.name}' for where to get it")
         return path
 
     def logs(self, split: str) -> list[LogFile]:
-        """The set's dialogues of a split, ready for `convert`."""
+        """Return the dialogues of a split, ready for `convert`."""
         names = [name for name in self.split_files(split) if self.files[name].kind == "dialogues"]
         if not names:
             kinds = ", ".join(sorted({file.kind for file in self.files.values()}))
@@ -123,13 +123,13 @@ def data_root() -> Path:
 
 @cache
 def load_catalog() -> dict[str, DataSet]:
-    """Every known set by name."""
+    """Load every known set by name."""
     text = resources.files("turnloom.corpus.catalog").joinpath("catalog.yaml").read_text(encoding="utf-8")
     return {name: DataSet(name=name, **entry) for name, entry in yaml.safe_load(text).items()}
 
 
 def get_dataset(name: str) -> DataSet:
-    """A set by name.
+    """Return a set by name.
 
     Example:
         >>> get_dataset("clinc150").licence
@@ -144,5 +144,5 @@ def get_dataset(name: str) -> DataSet:
 
 
 def training_dialogues(use: str = "open") -> list[DataSet]:
-    """The sets of dialogues that may be trained on under a kind of licence."""
+    """Return the dialogue sets that a type of licence allows you to train on."""
     return [entry for entry in load_catalog().values() if entry.use == use and "corpus" in entry.tasks]

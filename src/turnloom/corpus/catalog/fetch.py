@@ -1,4 +1,4 @@
-"""Getting a public set from its source: download in its own format, check, convert to Turnloom's files."""
+"""Fetch a public set: download it in its own format, verify it, and convert it to Turnloom's files."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from turnloom.files import replacing
 
 BASE_URL = "https://raw.githubusercontent.com"
 Rows = dict[str, Iterator[dict[str, Any]]]
-"""For each file of the set, its rows."""
+"""Maps each file of the set to its rows."""
 
 
 class FetchPlan(BaseModel):
-    """What to download for a set: a repository at a commit, and each file's git blob id."""
+    """The downloads of a set: a repository at a commit, and each file's git blob id."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -45,7 +45,7 @@ class FetchPlan(BaseModel):
 
 @cache
 def fetch_plan(name: str) -> FetchPlan | None:
-    """What to download for a set; None for those a person has to get."""
+    """Return the downloads of a set; None if you have to get it by hand."""
     text = resources.files("turnloom.corpus.catalog").joinpath("fetch.yaml").read_text(encoding="utf-8")
     entry = yaml.safe_load(text).get(name)
     return None if entry is None else FetchPlan(**entry)
@@ -78,7 +78,7 @@ def _snips(folder: Path) -> Rows:
 
 
 def _turns_row(dialogue: Dialogue, name: str) -> dict[str, Any]:
-    """A dialogue as a row of the `turns` form, without what it does not have."""
+    """Convert a dialogue to a row of the `turns` format, without empty fields."""
     turns = [
         {field: value for field, value in asdict(turn).items() if value or field in ("speaker", "text")}
         for turn in dialogue.turns
@@ -99,14 +99,14 @@ def _sgd(folder: Path) -> Rows:
         for path in sorted((folder / split).glob("dialogues_*.json")):
             with path.open("rb") as stream:
                 for dialogue in _dialogues(stream, "sgd", "sgd", str(path)):
-                    # Ids repeat between SGD's splits.
+                    # SGD reuses ids across its splits.
                     yield _turns_row(dialogue, f"{split}/{dialogue.dialogue_id}")
 
     return {split: rows(split) for split in ("train", "dev", "test")}
 
 
 def _multiwoz21(folder: Path) -> Rows:
-    """The archive holds one file of all dialogues and the lists of those that belong to val and test."""
+    """Read the archive: one file of all dialogues, and the lists of val and test ids."""
     archive = zipfile.ZipFile(folder / "data/MultiWOZ_2.1.zip")
     members = {Path(name).name: name for name in archive.namelist() if "__MACOSX" not in name}
     listed = {}
@@ -136,7 +136,7 @@ _CONVERTERS: dict[str, Callable[[Path], Rows]] = {
 
 def _write(rows: Iterator[dict[str, Any]], path: Path) -> int:
     count = 0
-    # mtime 0 and no name: the same rows give the same bytes.
+    # mtime 0 and no name, so that the same rows give the same bytes.
     with (
         replacing(path) as temporary,
         temporary.open("wb") as raw,
@@ -158,11 +158,11 @@ def fetch(
     on_bytes: Callable[[int], None] = lambda _: None,
     on_file: Callable[[str, int, int], None] = lambda *_: None,
 ) -> dict[str, int]:
-    """Download a set into the data folder and convert it; the number of rows of each file written.
+    """Download a set into the data folder and convert it; return the row count of each written file.
 
-    A mirror (`base_url`) is laid out as ``<base>/<repository>/<commit>/<path>``. With `accept_noncommercial` the user
-    says that a non-commercial licence is kept. `on_bytes` gets the bytes of each piece, `on_file` each file's path and
-    number.
+    A mirror (`base_url`) must have the layout ``<base>/<repository>/<commit>/<path>``. With `accept_noncommercial` the
+    user agrees to comply with a non-commercial licence. `on_bytes` is called with the size of each chunk, `on_file`
+    with each file's path and number.
     """
     if dataset.use == "noncommercial" and not accept_noncommercial:
         raise TurnloomError(
@@ -191,7 +191,7 @@ _TRIES = 4
 
 
 def git_blob_id(path: Path) -> str:
-    """The id git gives a file's content: a checksum that public repositories publish for every file they hold."""
+    """Compute the id that git gives to a file's content, which public repositories publish for every file."""
     digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
@@ -200,13 +200,13 @@ def git_blob_id(path: Path) -> str:
 
 
 def _continue(url: str, partial: Path, on_bytes: Callable[[int], None]) -> None:
-    """Fetch what is missing of a partial file; a server that ignores the range starts over."""
+    """Fetch the missing rest of a partial file; start over if the server ignores the range."""
     have = partial.stat().st_size if partial.exists() else 0
     request = urllib.request.Request(url, headers={"Range": f"bytes={have}-"} if have else {})
     try:
         response = urllib.request.urlopen(request, timeout=30)
     except urllib.error.HTTPError as error:
-        if error.code == 416:  # Nothing is missing: the checksum decides.
+        if error.code == 416:  # Nothing is missing; the checksum decides.
             return
         raise
     with response, partial.open("ab" if response.status == 206 else "wb") as file:
@@ -222,7 +222,7 @@ def _continue(url: str, partial: Path, on_bytes: Callable[[int], None]) -> None:
 
 
 def download(url: str, target: Path, blob_id: str, on_bytes: Callable[[int], None] = lambda _: None) -> None:
-    """Fetch a file unless it is there with this git blob id; an interrupted download is kept beside it and resumed."""
+    """Download a file unless it exists with this git blob id. An interrupted download is kept and resumed."""
     if target.exists() and git_blob_id(target) == blob_id:
         return
     target.parent.mkdir(parents=True, exist_ok=True)

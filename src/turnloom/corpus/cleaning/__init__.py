@@ -1,1 +1,1 @@
-"""The steps that `prepare` is made of."""
+"""The steps of `prepare`."""

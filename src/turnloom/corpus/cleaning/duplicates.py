@@ -1,8 +1,7 @@
-"""Which dialogues are copies of others, exactly or nearly by MinHash and locality-sensitive hashing; and how often each
-response occurs.
+"""Find exact and near duplicates (MinHash with locality-sensitive hashing), and count response frequencies.
 
-Only keys move between workers, never dialogues. Of several copies the one with the smallest row key stays, which
-depends on nothing but the content.
+Only keys move between workers, never dialogues. The copy with the smallest row key stays, which depends only on the
+content.
 """
 
 from __future__ import annotations
@@ -21,18 +20,18 @@ from turnloom.corpus.engine import batch_function, daft, with_columns
 from turnloom.corpus.turn_arrays import beginnings, hash_strings, join_turns, keep_turns, split_turns, sums
 
 SIGNATURE = 128
-"""Hashes by which a candidate pair's similarity is estimated; its standard error is at most 0.044."""
+"""Hashes for estimating a candidate pair's similarity; the standard error is at most 0.044."""
 
 
 class NearOptions(BaseModel):
     """When two dialogues count as near duplicates.
 
     Attributes:
-        threshold: Their Jaccard similarity over n-grams of words, at least.
-        bands: Chances that a similar pair is found.
-        rows: Hashes that must agree in a band: more make chance meetings rarer.
-        ngram: Words in an n-gram.
-        min_words: Shorter dialogues are compared exactly only; they share too much by chance.
+        threshold: The minimum Jaccard similarity over word n-grams.
+        bands: The number of chances to find a similar pair.
+        rows: Hashes that must agree within a band; more mean fewer accidental candidates.
+        ngram: Words per n-gram.
+        min_words: Shorter dialogues are only compared exactly, because they share too much by chance.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -55,9 +54,9 @@ class NearOptions(BaseModel):
 
 
 def _with_signature(table: Any, near: NearOptions, hashes: int, seed: int) -> Any:
-    """The table with `signature`: the MinHash of a dialogue's words in lower case.
+    """Add `signature`: the MinHash of a dialogue's lower-case words.
 
-    Characters of scripts without spaces count as words.
+    In scripts without spaces, each character counts as a word.
     """
 
     def text(turns: pa.Array) -> list[pa.Array]:
@@ -72,7 +71,7 @@ def _with_signature(table: Any, near: NearOptions, hashes: int, seed: int) -> An
 
 
 def with_bands(table: Any, near: NearOptions) -> Any:
-    """The table with `words`, their number, and `band_0`, `band_1`, …: dialogues that share one are candidates."""
+    """Add the number of `words`, and `band_0`, `band_1`, …: dialogues with an equal band are candidates."""
 
     def banded(signatures: pa.Array, turns: pa.Array) -> list[pa.Array]:
         offsets, flat = split_turns(turns)
@@ -91,7 +90,7 @@ def with_bands(table: Any, near: NearOptions) -> Any:
 
 
 def shared_groups(rows: Any, group: str) -> Any:
-    """The rows that share their group with another row, each with `keep`, the smallest row key of the group."""
+    """Return the rows that share their group with another, each with `keep`, the group's smallest row key."""
     col = daft().col
     sizes = rows.groupby(group).agg(col("row_key").min().alias("keep"), col("row_key").count().alias("size"))
     shared = sizes.where(col("size") > 1).select(group, "keep")
@@ -99,27 +98,27 @@ def shared_groups(rows: Any, group: str) -> Any:
 
 
 def copies_in(members: Any) -> Any:
-    """Of rows that share a group, all but the one that stays."""
+    """Return all rows of a group but the one to keep."""
     col = daft().col
     return members.where(col("row_key") != col("keep"))
 
 
 def twins_in(members: Any) -> Any:
-    """The row keys that more than one row has: rows that are equal in every column, of which one must stay."""
+    """Return row keys that occur more than once: rows that are equal in every column, one of which must stay."""
     col = daft().col
     same = members.where(col("row_key") == col("keep")).groupby("row_key").agg(col("keep").count().alias("size"))
     return same.where(col("size") > 1).select("row_key")
 
 
 BROADCAST_KEYS = 20_000_000
-"""Up to so many keys (160 MB) go to every worker; more are joined by the engine."""
+"""Up to this many keys (160 MB) are sent to every worker; more are joined by the engine."""
 
 
 def without_keys(table: Any, copies: Any) -> Any:
-    """The table less the rows whose `row_key` is among some.
+    """Remove the rows whose `row_key` is in `copies`.
 
-    Daft's anti join may build its hash table from the wrong side, which holds the whole corpus in memory (seen at 17
-    million dialogues: 18 GiB). So as long as the keys fit, each worker gets them and looks its rows up.
+    Daft's anti join may build its hash table from the wrong side, which holds the whole corpus in memory (18 GiB at 17
+    million dialogues). So, as long as the keys fit, each worker gets them all and looks up its rows.
     """
     if copies.count_rows() > BROADCAST_KEYS:
         return table.join(copies, on="row_key", how="anti")
@@ -136,7 +135,7 @@ def without_keys(table: Any, copies: Any) -> Any:
 
 
 def without(table: Any, copies: Any, twins: Any | None) -> Any:
-    """The table less its copies; of rows that are equal in every column one stays."""
+    """Remove copies; of rows that are equal in every column, one stays."""
     kept = without_keys(table, copies)
     if twins is None:
         return kept
@@ -145,17 +144,17 @@ def without(table: Any, copies: Any, twins: Any | None) -> Any:
 
 
 def _low_bytes(signatures: pa.Array) -> list[pa.Array]:
-    """The last byte of each hash of a signature: a quarter of the room, and as good for telling equal from unequal."""
+    """Keep the last byte of each hash: a quarter of the memory, and as good for telling equal from unequal."""
     low = signatures.flatten().to_numpy(zero_copy_only=False).astype(np.uint8)
     buffers = [None, pa.py_buffer(low.tobytes())]
     return [pa.FixedSizeBinaryArray.from_buffers(pa.binary(SIGNATURE), len(signatures), buffers).cast(pa.binary())]
 
 
 def near_copies(keys: Any, table: Any, near: NearOptions, folder: Path) -> Any:
-    """The row keys of dialogues that are nearly equal to one with a smaller row key.
+    """Return the row keys of dialogues that nearly equal one with a smaller row key.
 
-    Bands are joined one after another, with candidate pairs kept in `folder`, so that no more than one is in memory.
-    `keys` leaves out exact copies.
+    Bands are joined one after another, with candidate pairs stored in `folder`, so that only one band is in memory.
+    `keys` must not contain exact copies.
     """
     engine = daft()
     col = engine.col
@@ -177,24 +176,24 @@ def near_copies(keys: Any, table: Any, near: NearOptions, folder: Path) -> Any:
 
 
 def _similarity(one: pa.Array, other: pa.Array) -> list[pa.Array]:
-    """The Jaccard similarity that two signatures let expect."""
+    """Estimate the Jaccard similarity from two signatures."""
     first, second = (
         np.frombuffer(b"".join(side.to_pylist()), np.uint8).reshape(len(side), SIGNATURE) for side in (one, other)
     )
     equal = (first == second).mean(axis=1) if len(first) else np.zeros(0)
-    return [pa.array((equal - 1 / 256) / (1 - 1 / 256))]  # Of two different hashes, one in 256 ends alike.
+    return [pa.array((equal - 1 / 256) / (1 - 1 / 256))]  # One in 256 pairs of different hashes ends in the same byte.
 
 
 def response_keys(texts: pa.Array) -> npt.NDArray[np.uint64]:
-    """The 64-bit hash of each trimmed, lower-case text: what `response_frequencies` names a response by."""
+    """Hash each trimmed, lower-case text to 64 bits, the key used by `response_frequencies`."""
     return hash_strings(pc.utf8_lower(pc.utf8_trim_whitespace(texts)))
 
 
 def response_frequencies(table: Any, *, first_turns: bool = False) -> Any:
-    """A lazy Daft DataFrame (`response`, `count`) of the responses that occur more than once.
+    """Return a lazy Daft DataFrame (`response`, `count`) of the responses that occur more than once.
 
-    A response is a turn that follows another, or with `first_turns` any; it is named by its `response_keys`, so that
-    the table stays small however long texts are.
+    A response is a turn that follows another or, with `first_turns`, any turn. It is identified by its key from
+    `response_keys`, so the table stays small however long the texts are.
     """
 
     def responses(turns: pa.Array) -> list[pa.Array]:
@@ -211,6 +210,6 @@ def response_frequencies(table: Any, *, first_turns: bool = False) -> Any:
 
 
 def repeated_responses(keyed: Any) -> Any:
-    """The keys (`response`) that occur more than once, and how often (`count`)."""
+    """Return the keys (`response`) that occur more than once, with their `count`."""
     col = daft().col
     return keyed.groupby("response").agg(col("response").count().alias("count")).where(col("count") > 1)

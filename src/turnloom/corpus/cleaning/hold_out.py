@@ -1,8 +1,8 @@
-"""What must not be trained on, and cutting it out: the utterances and utterance pairs of evaluation sets.
+"""Remove benchmark text: cut the utterances and utterance pairs of evaluation sets out of dialogues.
 
-A dialogue that holds a benchmark's pair of utterances is cut between the two, and a turn that is a benchmark's
-utterance is taken out: what is left and right of it goes on as dialogues of their own. Dropping whole dialogues would
-lose most of a task-oriented corpus for a "Thank you." that every dialogue has.
+A dialogue that contains a benchmark's pair of utterances is cut between the two. A turn that is a benchmark's utterance
+is removed, and the turns before and after it become separate dialogues. Dropping whole dialogues would lose most of a
+task-oriented corpus over a "Thank you." that every dialogue contains.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ SUITES: dict[str, list[str]] = {
     "tadse": ["snips", "atis", "clinc150", "hwu64"],
     "ums": ["ubuntu_irc", "sgd", "multiwoz21"],
 }
-"""The sets that each suite of benchmarks is made of."""
+"""The sets in each benchmark suite."""
 
 
 def hold_out_names(wanted: list[str]) -> list[str]:
-    """The names of sets behind names of suites and sets; `all` means every suite."""
+    """Resolve names of suites and sets to names of sets; `all` means every suite."""
     names: list[str] = []
     for name in wanted:
         if name == "all":
@@ -59,14 +59,14 @@ def hold_out_names(wanted: list[str]) -> list[str]:
 
 
 def _pair_hashes(first: Hashes, second: Hashes) -> Hashes:
-    """One hash for two utterances in this order."""
+    """Hash two utterances, in this order, to one value."""
     mixed: Hashes = (first * np.uint64(0x9E3779B97F4A7C15)) ^ (second + (first >> np.uint64(31)))
     return mixed
 
 
 @dataclass(frozen=True)
 class _KnownHashes:
-    """Sorted hashes, each with a bit for every set that holds it."""
+    """Sorted hashes, each with a bit for every set that contains it."""
 
     hashes: Hashes
     sets: Hashes
@@ -83,7 +83,7 @@ class _KnownHashes:
         return len(self.hashes)
 
     def sets_of(self, hashes: Hashes) -> Hashes:
-        """For each hash, the bits of the sets that hold it."""
+        """Return, for each hash, the bits of the sets that contain it."""
         if not len(self):
             return np.zeros(len(hashes), np.uint64)
         nearest = np.minimum(np.searchsorted(self.hashes, hashes), len(self) - 1)
@@ -92,7 +92,7 @@ class _KnownHashes:
 
 @dataclass(frozen=True)
 class HoldOut:
-    """The folded texts and pairs of texts of some sets, as hashes."""
+    """The normalised texts and text pairs of some sets, as hashes."""
 
     names: list[str]
     utterances: _KnownHashes
@@ -100,7 +100,7 @@ class HoldOut:
 
 
 def _evaluation_rows(entry: DataSet) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows of a set that something is evaluated on, with their kind: all that is not its training split."""
+    """Return the evaluation rows of a set, with their type: everything but its training split."""
     training = set(entry.splits.get("train", []))
     rule = entry.split_range("train")
     for name, described in entry.files.items():
@@ -115,7 +115,7 @@ def _evaluation_rows(entry: DataSet) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _texts_of(kind: str, row: dict[str, Any]) -> tuple[list[str], list[tuple[str, str]]]:
-    """The utterances and the pairs of utterances that a row of an evaluation set holds."""
+    """Return the utterances and utterance pairs of an evaluation row."""
     if kind == "dialogues":
         said = [turn["text"] for turn in row["turns"]]
         return [], list(itertools.pairwise(said))
@@ -138,7 +138,7 @@ def _folded_hashes(texts: list[str]) -> Hashes:
 
 
 def load_hold_out(names: list[str]) -> HoldOut:
-    """Read the evaluation splits of at most 64 sets into hashes of their folded utterances and pairs."""
+    """Read the evaluation splits of at most 64 sets into hashes of normalised utterances and pairs."""
     if len(names) > 64:
         raise TurnloomError(f"--hold-out names {len(names)} sets", "name at most 64")
     utterances, pairs = [], []
@@ -155,11 +155,11 @@ def load_hold_out(names: list[str]) -> HoldOut:
 
 
 MIN_WORDS = 4
-"""Shorter utterances ("yes", "thank you very") are everybody's: they give nothing away."""
+"""Shorter utterances ("yes", "thank you very") are too common to leak anything."""
 
 
 class _Marks:
-    """Which turns of a batch are an evaluation set's utterance (`leaked`), or its pair with the turn before (`cut`)."""
+    """Marks turns of a batch that are an evaluation utterance (`leaked`) or complete an evaluation pair (`cut`)."""
 
     def __init__(self, offsets: Offsets, flat: pa.StructArray, hold_out: HoldOut) -> None:
         folded = fold_texts(flat.field("text"))
@@ -175,7 +175,7 @@ class _Marks:
 
 
 def overlap_counts(table: Any, hold_out: HoldOut) -> dict[str, int]:
-    """How many turns (`leaked_turns`) and pairs (`cut_pairs`) are benchmark material, in all and for each set."""
+    """Count the turns (`leaked_turns`) and pairs (`cut_pairs`) that are benchmark text, in total and per set."""
     names = ["leaked_turns", "cut_pairs", *hold_out.names]
 
     def marked(turns: pa.Array) -> list[pa.Array]:
@@ -190,7 +190,7 @@ def overlap_counts(table: Any, hold_out: HoldOut) -> dict[str, int]:
 
 
 def _pieces(offsets: Offsets, flat: pa.StructArray, marks: _Marks, min_turns: int) -> tuple[pa.Array, pa.Array]:
-    """For each dialogue the pieces that are left of it, and their numbers (0 for one that was not cut)."""
+    """Return the remaining pieces of each dialogue and their numbers; 0 means uncut."""
     count = len(flat)
     dialogue = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     after_leak = np.concatenate([[False], marks.leaked[:-1]]) if count else marks.leaked
@@ -214,7 +214,7 @@ def _pieces(offsets: Offsets, flat: pa.StructArray, marks: _Marks, min_turns: in
 
 
 def cut_dialogues(table: Any, hold_out: HoldOut, min_turns: int) -> Any:
-    """The table without benchmark material; a dialogue that was cut gives pieces with ids such as ``17#2``."""
+    """Remove benchmark text; the pieces of a cut dialogue get ids such as ``17#2``."""
     engine = daft()
     col = engine.col
 

@@ -1,4 +1,4 @@
-"""The first steps of `prepare`, vectorised: uniform Unicode and white space, folded texts, merged turns."""
+"""The first steps of `prepare`, vectorised: normalise Unicode and white space, fold texts, merge turns."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from turnloom.corpus.turn_arrays import (
     with_texts,
 )
 
-# RE2's \s is ASCII only: other spaces, control characters and blanks (of Braille and Hangul) are named.
+# RE2's \s is ASCII only, so we list other spaces, control characters and blanks (Braille, Hangul).
 _BLANKS = r"\x00-\x20\x7f-\xa0\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{2800}\x{3000}\x{3164}\x{ffa0}"
 _NEEDS_WORK = r"[\x00-\x1f\x7f]|  |^ | $"
 _UNSPACED = r"([\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}])"
-"""Scripts that put no spaces between words."""
+"""Scripts without spaces between words."""
 
-# Invisible characters. Soft hyphens, zero-width spaces, direction marks and the like change nothing that is said.
+# Invisible characters. Soft hyphens, zero-width spaces, direction marks and the like do not change the meaning.
 _FORMATS = (
     r"\xad\x{61c}\x{200b}\x{200e}\x{200f}\x{202a}-\x{202e}\x{2060}-\x{206f}\x{feff}\x{fff0}-\x{fffb}\x{1bca0}-\x{1bca3}"
     r"\x{1d173}-\x{1d17a}\x{e0000}-\x{e001f}\x{e0080}-\x{e00ff}\x{e01f0}-\x{e0fff}"
 )
-# Others belong to what stands before them: joiners (between emoji and in some scripts), tags (after a flag) and
-# selectors of a variant (after anything visible). Where they do not, they are strays.
+# Others belong to the character before them: joiners (between emoji and in some scripts), tags (after a flag) and
+# variation selectors (after anything visible). Elsewhere they are strays.
 _JOINERS = r"\x{200c}\x{200d}"
 _TAGS = r"\x{e0020}-\x{e007f}"
 _VARIANTS = r"\x{34f}\x{17b4}\x{17b5}\x{180b}-\x{180f}\x{fe00}-\x{fe0f}\x{e0100}-\x{e01ef}"
@@ -53,19 +53,19 @@ _ATTACHED = (
     rf"|[{_JOINING}][{_JOINING}\pM{_JOINERS}]*|[^{_BLANKS}{_JOINERS}{_TAGS}{_VARIANTS}][{_VARIANTS}]+)"
 )
 _STRAYS = rf"[{_JOINERS}{_TAGS}{_VARIANTS}]"
-# What is left of a text must show: marks without a letter and Hangul's fillers do not.
+# The rest of a text must be visible: marks without a letter and Hangul fillers are not.
 _NOTHING_VISIBLE = rf"^[{_BLANKS}{_FORMATS}{_JOINERS}{_TAGS}{_VARIANTS}\p{{Cf}}\p{{Mn}}\x{{115f}}\x{{1160}}]+$"
 
 
 def _changed_where(mask: pa.Array, texts: pa.Array, change: Callable[[pa.Array], pa.Array]) -> pa.Array:
-    """The texts, changed where the mask says so; most texts are ASCII, and what changes others is slow."""
+    """Apply `change` only where the mask is true. Most texts are ASCII, and the change is slow."""
     if not pc.any(mask).as_py():
         return texts
     return pc.replace_with_mask(texts, mask, change(texts.filter(mask)))
 
 
 def _visible(texts: pa.Array) -> pa.Array:
-    """Composed texts without invisible characters, but for those that belong to an emoji or to a word's spelling."""
+    """Compose texts and remove invisible characters, except those that belong to an emoji or a word's spelling."""
 
     def remove(some: pa.Array) -> pa.Array:
         some = pc.replace_substring_regex(some, rf"[{_FORMATS}]+", "")
@@ -73,13 +73,13 @@ def _visible(texts: pa.Array) -> pa.Array:
 
     shown = _changed_where(pc.match_substring_regex(texts, rf"[{_FORMATS}]|{_STRAYS}"), texts, remove)
     shown = pc.replace_substring_regex(shown, _NOTHING_VISIBLE, "")
-    # Composed last: what was removed may have parted a letter and its accent. Not by Arrow, whose normalisation
-    # decomposes whatever form is asked for (25.0).
+    # Composed last, because a removed character may have separated a letter and its accent. Not with Arrow, whose
+    # normalisation always decomposes (25.0).
     return pa.array([unicodedata.normalize("NFC", text) for text in shown.to_pylist()], shown.type)
 
 
 def normalise_texts(texts: pa.Array) -> pa.Array:
-    """Unicode in composed form (NFC), no stray invisible characters, runs of white space one space, ends trimmed.
+    """Normalise texts: composed Unicode (NFC), no stray invisible characters, single spaces, trimmed ends.
 
     Example:
         >>> import pyarrow as pa
@@ -96,9 +96,9 @@ def normalise_texts(texts: pa.Array) -> pa.Array:
 
 
 def fold_texts(texts: pa.Array) -> pa.Array:
-    """Lower case, letters and digits only, single spaces: equal for texts that differ in case and punctuation.
+    """Fold texts to lower-case letters, digits and single spaces; equal for texts that differ in case or punctuation.
 
-    In scripts without spaces every character stands alone, so that a comma more or less makes no difference there.
+    In scripts without spaces, every character is separated, so that a comma makes no difference there either.
 
     Example:
         >>> import pyarrow as pa
@@ -110,7 +110,7 @@ def fold_texts(texts: pa.Array) -> pa.Array:
 
 
 def spaced_texts(texts: pa.Array) -> pa.Array:
-    """The texts with spaces round the characters of scripts that write none: there a character counts as a word.
+    """Add spaces around the characters of scripts without spaces, so that each one counts as a word.
 
     Example:
         >>> import pyarrow as pa
@@ -122,9 +122,9 @@ def spaced_texts(texts: pa.Array) -> pa.Array:
 
 
 def word_counts(texts: pa.Array) -> npt.NDArray[np.int64]:
-    """The number of words in each text: what stands between ASCII white space, and characters as in `spaced_texts`.
+    """Count the words of each text, separated by ASCII white space; characters count as in `spaced_texts`.
 
-    Counted in the array's bytes, which is seven times as fast as a regular expression.
+    It counts in the array's bytes, which is seven times as fast as a regular expression.
 
     Example:
         >>> import pyarrow as pa
@@ -141,13 +141,13 @@ def word_counts(texts: pa.Array) -> npt.NDArray[np.int64]:
     starts = ~is_space
     starts[1:] &= is_space[:-1]
     firsts = (offsets[:-1] - offsets[0])[np.diff(offsets) > 0]
-    starts[firsts] = ~is_space[firsts]  # The end of one text and the start of the next are no word.
+    starts[firsts] = ~is_space[firsts]  # A word must not span the end of one text and the start of the next.
     counts: npt.NDArray[np.int64] = np.diff(np.searchsorted(np.flatnonzero(starts), offsets - offsets[0]))
     return counts
 
 
 def clean(table: Any) -> Any:
-    """The table with uniform text and without empty turns."""
+    """Normalise the texts of a table, and drop empty turns."""
 
     def cleaned(offsets: Offsets, flat: pa.StructArray) -> tuple[Offsets, pa.StructArray]:
         flat = with_texts(flat, normalise_texts(flat.field("text")), normalise_texts)
@@ -158,7 +158,7 @@ def clean(table: Any) -> Any:
 
 
 def count_merged_turns(table: Any) -> Any:
-    """The table with `turn_count`, the number of turns that each dialogue will have once its turns are merged."""
+    """Add `turn_count`, the number of turns per dialogue after merging."""
 
     def runs(turns: pa.Array) -> list[pa.Array]:
         offsets, flat = split_turns(turns)
@@ -168,7 +168,7 @@ def count_merged_turns(table: Any) -> Any:
 
 
 def with_text_keys(table: Any) -> Any:
-    """The table with `text_key`, a hash of a dialogue's texts in lower case."""
+    """Add `text_key`, a hash of a dialogue's lower-case texts."""
 
     def keys(turns: pa.Array) -> list[pa.Array]:
         offsets, flat = split_turns(turns)
@@ -178,7 +178,7 @@ def with_text_keys(table: Any) -> Any:
 
 
 def _run_starts(offsets: Offsets, speakers: pa.Array) -> npt.NDArray[np.bool_]:
-    """Which turns start a run: the first of a dialogue, a change of speaker, or an unknown speaker."""
+    """Mark turns that start a run: the first of a dialogue, a change of speaker, or an unknown speaker."""
     codes = pc.dictionary_encode(speakers).indices.to_numpy(zero_copy_only=False)
     starts = np.ones(len(speakers), bool)
     starts[1:] = codes[1:] != codes[:-1]
@@ -188,7 +188,7 @@ def _run_starts(offsets: Offsets, speakers: pa.Array) -> npt.NDArray[np.bool_]:
 
 
 def _joined_lists(lists: pa.Array, bounds: npt.NDArray[np.int64]) -> pa.Array:
-    """The lists of each run, one after the other; null if all are."""
+    """Concatenate the lists of each run; null if all of them are null."""
     offsets, values = list_parts(lists)
     present = np.concatenate([[0], np.cumsum(lists.is_valid().to_numpy(zero_copy_only=False))])
     missing = present[bounds[1:]] == present[bounds[:-1]]
@@ -196,7 +196,7 @@ def _joined_lists(lists: pa.Array, bounds: npt.NDArray[np.int64]) -> pa.Array:
 
 
 def _shifted_slots(slots: pa.Array, lengths: npt.NDArray[np.int64], run_of: npt.NDArray[np.int64]) -> pa.Array:
-    """Slots whose positions count from the start of the run's text."""
+    """Shift slot positions to the start of the run's text."""
     before = np.cumsum(lengths + 1) - (lengths + 1)
     first = np.concatenate([[0], np.flatnonzero(np.diff(run_of)) + 1])
     offsets, values = list_parts(slots)
@@ -210,9 +210,9 @@ def _shifted_slots(slots: pa.Array, lengths: npt.NDArray[np.int64], run_of: npt.
 
 
 def merge_speakers(offsets: Offsets, flat: pa.StructArray) -> tuple[Offsets, pa.StructArray]:
-    """Join each run of one speaker's turns by a space; the run has the first turn's time and first known intent.
+    """Join consecutive turns of one speaker with a space; keeps the first turn's time and the first known intent.
 
-    Turns of an unknown speaker are left alone.
+    Turns of an unknown speaker stay separate.
     """
     if not len(flat):
         return offsets, flat

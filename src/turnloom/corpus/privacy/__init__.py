@@ -1,7 +1,7 @@
-"""Personal data in a whole table: found, counted and replaced.
+"""Find, count and replace personal data in a whole table.
 
-`patterns` finds what has a form of its own. Names and street addresses become <NAME> and <ADDRESS> by Presidio over a
-spaCy model (extra `privacy`).
+`patterns` finds personal data with a recognisable format. Presidio with a spaCy model replaces names and street
+addresses by <NAME> and <ADDRESS> (extra `privacy`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MIN_SCORE = 0.5
 
 @cache
 def _analyzer(model: str) -> Any:
-    """The analyzer for a spaCy model, by name or path; loaded once a process."""
+    """Load the analyzer for a spaCy model, by name or path, once per process."""
     try:
         import spacy
         from presidio_analyzer import AnalyzerEngine
@@ -48,19 +48,19 @@ def _find_names(text: str, model: str) -> list[tuple[str, int, int]]:
     spans: list[tuple[str, int, int]] = []
     for entity in sorted(entities, key=lambda entity: (entity.start, -entity.end)):
         nested = spans and entity.start < spans[-1][2]
-        if not nested and "<" not in text[entity.start : entity.end]:  # A placeholder that is there already.
+        if not nested and "<" not in text[entity.start : entity.end]:  # An existing placeholder.
             spans.append((_ENTITIES[entity.entity_type], entity.start, entity.end))
     return spans
 
 
 def scrub_names(texts: pa.Array, model: str) -> tuple[pa.Array, list[list[str]]]:
-    """The texts with placeholders for names and addresses, and what was replaced in each; about 2 ms per text."""
+    """Replace names and addresses by placeholders; also return what was replaced in each text. About 2 ms per text."""
     scrubbed = [with_placeholders(text, _find_names(text, model)) for text in texts.to_pylist()]
     return pa.array([text for text, _ in scrubbed], texts.type), [kinds for _, kinds in scrubbed]
 
 
 def scrubbed(table: Any, names_model: str | None) -> Any:
-    """The table with placeholders for personal data, and a column `scrubbed` that counts them by kind."""
+    """Replace personal data by placeholders, and add a column `scrubbed` that counts them by type."""
     counted = pa.struct([(kind, pa.int32()) for kind in ALL_KINDS])
 
     def change(texts: pa.Array) -> tuple[pa.Array, npt.NDArray[np.int32]]:
@@ -83,7 +83,7 @@ def scrubbed(table: Any, names_model: str | None) -> Any:
 
 
 def personal_counts(table: Any) -> dict[str, int]:
-    """How much personal data of each kind was replaced in a scrubbed table; kinds that do not occur are left out."""
+    """Count the replaced personal data of a scrubbed table by type, omitting types that do not occur."""
     col = daft().col
     counts = table.agg(*[col("scrubbed").get(kind).sum().alias(kind) for kind in ALL_KINDS]).to_pylist()[0]
     return {kind: count for kind, count in counts.items() if count}

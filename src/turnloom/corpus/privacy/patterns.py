@@ -1,8 +1,8 @@
-"""Personal data in texts becomes typed placeholders: <EMAIL>, <PHONE>, <CARD>, <IBAN>, <IP>, <URL>, <HANDLE>.
+"""Replace personal data in texts by typed placeholders: <EMAIL>, <PHONE>, <CARD>, <IBAN>, <IP>, <URL>, <HANDLE>.
 
-A cheap look at each text says whether it can hold any; only those that can are searched, each pattern with its check
-(Luhn for cards, the checksum for IBANs, valid ranges for addresses). Names and street addresses need a language model:
-see `names`.
+A cheap test tells whether a text can contain any; only those texts are searched. Each pattern has its check (Luhn for
+cards, the checksum for IBANs, valid ranges for addresses). Names and street addresses need a language model: see
+`names`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-# Every kind of personal data has one of these: an at sign, a dotted name, five digits close together, two colons.
+# All personal data contains one of these: an at sign, a dotted name, five digits close together, two colons.
 _SUSPICIOUS = r"@|[A-Za-z0-9]\.[A-Za-z0-9]|://|(?:\d[ ().+/-]{0,3}){5}|[0-9A-Fa-f]:[0-9A-Fa-f:]*:|::"
 _CALLING = re.compile(
     r"\b(?:call|calling|phone|telephone|tel|mobile|cell|number|fax|ring|text me|whatsapp|dial|reach|contact|sms)\b",
@@ -35,10 +35,10 @@ _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,
 
 @dataclass(frozen=True)
 class Pattern:
-    """One kind of personal data: a character it cannot be without, what it looks like, and whether a find is one.
+    """One type of personal data: a character it needs, its shape, and a check of each match.
 
-    The check gets the find and the 60 characters before it. A `needs` of "0" stands for any digit. A shape must take
-    linear time on any text: it begins only where a run of its characters does, or is bounded, or consumes the run.
+    The check gets the match and the 60 characters before it. A `needs` of "0" means any digit. A shape must match in
+    linear time on any text: it starts only at the start of a run of its characters, is bounded, or consumes the run.
     """
 
     kind: str
@@ -48,7 +48,7 @@ class Pattern:
 
 
 BEFORE = 60
-"""How many characters before a find its check gets: enough for "you can reach me at this number"."""
+"""How many characters before a match its check gets: enough for "you can reach me at this number"."""
 
 
 def _digits(text: str) -> str:
@@ -56,7 +56,7 @@ def _digits(text: str) -> str:
 
 
 def is_card(found: str, before: str = "") -> bool:  # noqa: ARG001
-    """Whether a number passes the check of Luhn and starts as cards do.
+    """Whether a number passes the Luhn check and starts like a card number.
 
     Example:
         >>> is_card("4111 1111 1111 1111"), is_card("4111 1111 1111 1112")
@@ -68,7 +68,7 @@ def is_card(found: str, before: str = "") -> bool:  # noqa: ARG001
 
 
 def is_iban(found: str, before: str = "") -> bool:  # noqa: ARG001
-    """Whether the checksum of an IBAN is right.
+    """Whether an IBAN's checksum is correct.
 
     Example:
         >>> is_iban("GB82 WEST 1234 5698 7654 32"), is_iban("GB83 WEST 1234 5698 7654 32")
@@ -80,7 +80,7 @@ def is_iban(found: str, before: str = "") -> bool:  # noqa: ARG001
 
 
 def is_ip(found: str, before: str) -> bool:
-    """Whether an address is valid, and neither a version number nor the one that means none (`::`)."""
+    """Whether an address is valid, and neither a version number nor the unspecified address (`::`)."""
     try:
         address = ipaddress.ip_address(found)
     except ValueError:
@@ -90,7 +90,7 @@ def is_ip(found: str, before: str) -> bool:
 
 
 def is_phone(found: str, before: str) -> bool:
-    """Whether a run of digits is written as telephone numbers are, or said to be one."""
+    """Whether a run of digits is written like a telephone number, or called one."""
     digits = _digits(found)
     if _DATE.fullmatch(found.strip()) or not 7 <= len(digits) <= 15:
         return False
@@ -110,7 +110,7 @@ _TOP = (
     "cn|ru|nz|mx|za|shop|store|online|site|tech|cloud|xyz|ly|gl|be|example|test"
 )
 PATTERNS = (
-    # Finds every word, address or not, so that none is looked at again from each of its characters.
+    # Matches every word, address or not, so that none is scanned again from each of its characters.
     Pattern(
         "EMAIL",
         "@",
@@ -150,9 +150,9 @@ _SENTENCE_END = ".,;:!?…"
 
 
 def _trimmed(pattern: Pattern, found: str, before: str) -> str:
-    """A find less what belongs to the sentence around it."""
+    """Trim what belongs to the sentence around a match."""
     if pattern.kind == "IBAN":
-        # A short word that follows looks like a last group: the checksum knows.
+        # A short word that follows can look like a last group; the checksum decides.
         parts = re.split(r"(?<=[A-Za-z0-9])(?=[ -])", found)
         shorter = ("".join(parts[:count]) for count in range(len(parts), 1, -1))
         return next((candidate for candidate in shorter if pattern.check(candidate, before)), found)
@@ -168,7 +168,7 @@ def _trimmed(pattern: Pattern, found: str, before: str) -> str:
 
 
 def _finds(pattern: Pattern, text: str, taken: list[tuple[str, int, int]]) -> Iterator[tuple[str, int, int]]:
-    """What a pattern finds in a text beside what was taken before, which is in order, as finds are."""
+    """Find a pattern's matches outside of spans already taken; both are in order."""
     others = iter(taken)
     other = next(others, None)
     for match in pattern.shape.finditer(text):
@@ -183,7 +183,7 @@ def _finds(pattern: Pattern, text: str, taken: list[tuple[str, int, int]]) -> It
 
 
 def find_personal(text: str) -> list[tuple[str, int, int]]:
-    """The personal data in a text as (kind, start, end), in order, without overlaps.
+    """Find the personal data in a text as (type, start, end), in order and without overlaps.
 
     Example:
         >>> find_personal("mail jo@example.com or call 415-555-0132")
@@ -198,7 +198,7 @@ def find_personal(text: str) -> list[tuple[str, int, int]]:
 
 
 def scrub_text(text: str) -> tuple[str, list[str]]:
-    """The text with placeholders, and the kinds of what was replaced.
+    """Replace personal data by placeholders; also return the types of what was replaced.
 
     Example:
         >>> scrub_text("I am @jo_doe, see www.example.com.")
@@ -208,7 +208,7 @@ def scrub_text(text: str) -> tuple[str, list[str]]:
 
 
 def with_placeholders(text: str, spans: list[tuple[str, int, int]]) -> tuple[str, list[str]]:
-    """The text with placeholders for spans (kind, start, end), which are in order; and their kinds."""
+    """Replace spans (type, start, end), given in order, by placeholders; also return their types."""
     pieces, at, kinds = [], 0, []
     for kind, start, end in spans:
         pieces += [text[at:start], f"<{kind}>"]
@@ -218,7 +218,7 @@ def with_placeholders(text: str, spans: list[tuple[str, int, int]]) -> tuple[str
 
 
 def scrub_texts(texts: pa.Array) -> tuple[pa.Array, npt.NDArray[np.int32]]:
-    """The texts with placeholders, and for each text how many of each of `KINDS` were replaced."""
+    """Replace personal data by placeholders; also count the replacements of each of `KINDS` per text."""
     counts = np.zeros((len(texts), len(KINDS)), np.int32)
     suspicious = pc.match_substring_regex(texts, _SUSPICIOUS)
     places = np.flatnonzero(suspicious.to_numpy(zero_copy_only=False))

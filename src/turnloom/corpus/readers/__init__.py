@@ -1,4 +1,4 @@
-"""Readers: one file per format, each turning a chat log into dialogues and reasons for what it left out."""
+"""Readers: one file per format. Each turns a chat log into dialogues, and explains what it rejects."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ READERS: dict[str, Reader] = {
         transcript.READER,
     )
 }
-"""Every format by name, the most distinctive first: detection takes the first that recognises a file."""
+"""Every format by name, most distinctive first: detection takes the first that recognises a file."""
 
 
 def reader_names() -> list[str]:
-    """Every format; those of other packages last, so that no installed one changes how a known file is read."""
+    """Return every format. Other packages' come last, so that installing one never changes how a known file is read."""
     return list(dict.fromkeys([*READERS, *plugin_names(GROUP)]))
 
 
 def find_reader(name: str) -> Reader:
-    """The reader of a format; raises TurnloomError if there is none of that name."""
+    """Return the reader of a format; raises TurnloomError if the format is unknown."""
     plugin = find_plugin(GROUP, name, READERS)
     if plugin is None:
         if name not in READERS:

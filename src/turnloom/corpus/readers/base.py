@@ -1,4 +1,4 @@
-"""What a reader is, and the small checks that all readers share."""
+"""The reader interface, and small checks that all readers share."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from turnloom.corpus.schema import BadDialogueError, Dialogue, check_dialogue
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What the user said about a file.
+    """The user's settings for a file.
 
     Args:
-        source: The name of the source, the table's `source` column.
-        stem: Names the dialogues of a file that has no ids: ``<stem>-<line>``.
-        mapping: For tables, which column gives which field.
-        times: Reads the times of the file: ``options.times.read(value)``.
+        source: The name of the source, for the table's `source` column.
+        stem: Names dialogues without ids: ``<stem>-<line>``.
+        mapping: For tables, which column holds which field.
+        times: Parses the times of the file: ``options.times.read(value)``.
     """
 
     source: str
@@ -34,7 +34,7 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class Head:
-    """The start of a file, from which its format is recognised: its first megabyte, unpacked and as UTF-8."""
+    """The first megabyte of a file, decompressed and as UTF-8, from which its format is recognised."""
 
     path: str
     content: bytes
@@ -42,7 +42,7 @@ class Head:
 
     @property
     def container(self) -> Container | None:
-        """How JSON records are held in it, if it is JSON."""
+        """The JSON container of its records, if it is JSON."""
         return find_container(self.content)
 
     def first_record(self) -> JsonRecord | None:
@@ -56,7 +56,7 @@ class Head:
         return None
 
     def lines(self) -> list[str]:
-        """The lines of its text; the last one may be cut."""
+        """The lines of its text; the last one may be cut off."""
         return self.content.decode("utf-8-sig", "replace").splitlines()
 
 
@@ -65,30 +65,30 @@ class Reader(Protocol):
 
     @property
     def name(self) -> str:
-        """What ``--format`` calls it."""
+        """The value of ``--format``."""
 
     @property
     def title(self) -> str:
-        """What a person calls it."""
+        """The name for people."""
 
     def recognise(self, head: Head) -> str | None:
-        """Why this file looks like this format, in a few words; None if it does not."""
+        """Explain in a few words why the file looks like this format; None if it does not."""
 
     def check(self, head: Head, options: ReadOptions) -> None:
-        """Raise TurnloomError if what the user said does not fit the file; called once, before anything is read."""
+        """Raise TurnloomError if the user's settings do not fit the file; called once, before reading."""
 
     def read(self, stream: ByteStream, path: str, options: ReadOptions) -> Iterator[Parsed | Rejection]:
-        """Yield the file's dialogues and, for what is no dialogue, why."""
+        """Yield the file's dialogues, and a Rejection for everything else."""
 
 
 @dataclass(frozen=True)
 class JsonReader:
-    """A reader for records in JSON: it only has to say what one record means.
+    """A reader for JSON records; it only needs to parse one record.
 
     Args:
-        start: What the start of a record looks like, to go on after a broken one.
-        signs: By which lists its records are recognised: a list's name and fields of its entries, and how to say so.
-        parse: The record as a dialogue, whose turns without text will be dropped; raises BadDialogueError.
+        start: What the start of a record looks like, to resume after a broken one.
+        signs: The lists that identify its records: a list's name, fields of its entries, and a description.
+        parse: Converts a record to a dialogue, or raises BadDialogueError. Turns without text are dropped later.
     """
 
     name: str
@@ -98,7 +98,7 @@ class JsonReader:
     parse: Callable[[JsonRecord, ReadOptions], Dialogue]
 
     def recognise(self, head: Head) -> str | None:
-        """Why the file's first record looks like this format."""
+        """Explain why the file's first record looks like this format."""
         record = head.first_record()
         if record is None or not isinstance(record.value, dict):
             return None
@@ -110,15 +110,15 @@ class JsonReader:
         return None
 
     def check(self, head: Head, options: ReadOptions) -> None:
-        """A JSON record names its own fields: there is nothing to check."""
+        """JSON records name their own fields, so there is nothing to check."""
 
     def read(self, stream: ByteStream, path: str, options: ReadOptions) -> Iterator[Parsed | Rejection]:  # noqa: ARG002
-        """Yield the file's dialogues, one a JSON record."""
+        """Yield the file's dialogues, one per JSON record."""
         for record in json_records(stream, find_container(stream.peek(2**16)) or "lines", self.start):
             yield record if isinstance(record, Rejection) else self.parsed(record, options)
 
     def parsed(self, record: JsonRecord, options: ReadOptions) -> Parsed | Rejection:
-        """The record as a dialogue without empty turns, or why it is none."""
+        """Return the record as a dialogue without empty turns, or the reason why it is not one."""
         try:
             if not isinstance(record.value, dict):
                 raise BadDialogueError(f"a record is {type(record.value).__name__}, not an object", record.value)
@@ -131,7 +131,7 @@ class JsonReader:
 
 
 def value_of(record: Any, key: str, kind: type, what: str) -> Any:
-    """``record[key]``, which must be there and of a kind; `what` names the record in the reason if not."""
+    """Return ``record[key]``, which must exist and have this type; `what` names the record in the error."""
     if not isinstance(record, dict):
         raise BadDialogueError(f"{what} is {type(record).__name__}, not an object", record)
     if key not in record:
@@ -143,7 +143,7 @@ def value_of(record: Any, key: str, kind: type, what: str) -> Any:
 
 
 def list_of(record: dict[str, Any], key: str, what: str) -> list[Any]:
-    """``record[key]``, which must be a list if it is there; an empty list if not."""
+    """Return ``record[key]``, which must be a list if it exists; otherwise an empty list."""
     value = record.get(key)
     if value is None:
         return []
@@ -153,7 +153,7 @@ def list_of(record: dict[str, Any], key: str, what: str) -> list[Any]:
 
 
 def identifier(value: Any, record: JsonRecord, options: ReadOptions) -> str:
-    """The dialogue's id as text, or the file's name and line where the record has none."""
+    """Return the dialogue's id as text, or the file's name and line if the record has none."""
     if value is None or value == "":
         return f"{options.stem}-{record.line}"
     if isinstance(value, bool) or not isinstance(value, (str, int)):
@@ -162,7 +162,7 @@ def identifier(value: Any, record: JsonRecord, options: ReadOptions) -> str:
 
 
 def strings(value: Any, what: str) -> list[str] | None:
-    """A list of texts from a text, a number, or a list of them; None stays None, and null entries are passed over."""
+    """Return a list of texts from a text, a number, or a list of them. None stays None; null entries are skipped."""
     if value is None:
         return None
     entries = [entry for entry in value if entry is not None] if isinstance(value, list) else [value]

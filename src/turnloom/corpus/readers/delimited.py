@@ -1,4 +1,4 @@
-"""CSV and TSV: one row a turn, a header, quoted fields that may span lines."""
+"""CSV and TSV: one turn per row, a header, quoted fields that may span lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from turnloom.errors import TurnloomError
 
 DELIMITERS = "\t,;|"
 MAX_RECORD_LINES = 1_000
-"""A quoted field of more lines than this is a quote that was never closed."""
+"""A quoted field with more lines than this is a quote that was never closed."""
 
 
 def _delimiter(header: str) -> str:
@@ -21,18 +21,18 @@ def _delimiter(header: str) -> str:
 
 
 def _parse(text: str, delimiter: str) -> list[str] | None:
-    """The fields of a record; None when a quote is still open."""
+    """Return the fields of a record; None while a quote is open."""
     try:
         return next(csv.reader([text], delimiter=delimiter, strict=True), [])
     except csv.Error as error:
         if "unexpected end of data" in str(error):
             return None
-        # A stray quote inside a field is common and harmless: read on as spreadsheets do.
+        # A stray quote inside a field is common and harmless: read it as spreadsheets do.
         return next(csv.reader([text], delimiter=delimiter), [])
 
 
 def _never_closed(text: str, delimiter: str) -> bool:
-    """Whether lines that were joined over an open quote do not fit together after all."""
+    """Whether lines that were joined over an open quote do not belong together after all."""
     try:
         next(csv.reader([text], delimiter=delimiter, strict=True), [])
     except csv.Error as error:
@@ -41,7 +41,7 @@ def _never_closed(text: str, delimiter: str) -> bool:
 
 
 class _Lines:
-    """The lines still to read; some may have been put back."""
+    """The remaining lines; some may have been put back."""
 
     def __init__(self, lines: Iterator[Line | Rejection]) -> None:
         self._lines = lines
@@ -55,7 +55,7 @@ class _Lines:
 
 
 def _record(first: Line, lines: _Lines, delimiter: str, width: int) -> list[str] | Rejection:
-    """The record that starts at a line, reading on while a quote is open and the lines fit together."""
+    """Read the record that starts at a line, continuing while a quote is open and the lines belong together."""
     text = first.content.decode("utf-8")
     fields = _parse(text, delimiter)
     taken: list[Line | Rejection] = []
@@ -79,10 +79,10 @@ def _record(first: Line, lines: _Lines, delimiter: str, width: int) -> list[str]
 def split_records(
     stream: Iterator[Line | Rejection], delimiter: str, width: int
 ) -> Iterator[tuple[int, list[str]] | Rejection]:
-    """Yield the records of a delimited file of `width` columns, with their first line's number.
+    """Yield the records of a delimited file of `width` columns, with the number of their first line.
 
-    Every physical line is part of exactly one record or Rejection: a quote that is never closed costs its own line,
-    not the rest of the file.
+    Every physical line belongs to exactly one record or Rejection: an unclosed quote costs its own line, not the rest
+    of the file.
     """
     lines = _Lines(stream)
     while (line := lines.take()) is not None:
@@ -102,7 +102,7 @@ def split_records(
 
 
 def _header(line: bytes, path: str) -> tuple[str, list[str]]:
-    """The delimiter and the names of the columns."""
+    """Return the delimiter and the column names."""
     text = line.decode("utf-8-sig", "replace").strip("\r\n")
     if not text.strip():
         raise TurnloomError(f"{path} has no header line", "its first line must name the columns")
@@ -111,13 +111,13 @@ def _header(line: bytes, path: str) -> tuple[str, list[str]]:
 
 
 class DelimitedReader:
-    """Rows of turns in a text file with a delimiter."""
+    """Reads a text file with a delimiter and one turn per row."""
 
     name = "csv"
     title = "CSV or TSV, one row a turn"
 
     def recognise(self, head: Head) -> str | None:
-        """A header with a delimiter and at least one column name that we know, or an ending that says it."""
+        """Recognise a header with a delimiter and a known column name, or a telling file name."""
         lines = head.lines()
         if head.container is not None or not lines or b"\x00" in head.content[:1_000]:
             return None
@@ -133,7 +133,7 @@ class DelimitedReader:
         return None
 
     def check(self, head: Head, options: ReadOptions) -> None:
-        """There must be a header with a column for the dialogue's id and one for the text."""
+        """Require a header with a column for the dialogue's id and one for the text."""
         _, names = _header(head.content.partition(b"\n")[0], head.path)
         find_columns(names, options.mapping, head.path)
 

@@ -1,4 +1,4 @@
-"""Which files there are to read, and what can be told of each before it is read: encoding, format, order of dates."""
+"""Find the files to read, and detect each one's encoding, format and date order."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from turnloom.errors import TurnloomError
 
 HEAD_BYTES = 2**20
 ENOUGH_DATES = 1_000
-"""Dates that can be read in one way only, after which the rest need not be looked at."""
+"""After this many dates with only one reading, the rest need not be checked."""
 _LOOKS_NUMERIC = re.compile(rb"(?<!\d)\d{1,2}(\s?[./-]\s?| )\d{1,2}\1(?:\d{2}|\d{4})(?!\d)")
 
 
 @dataclass(frozen=True)
 class Detection:
-    """The format of a file and what gave it away."""
+    """The format of a file, and the evidence for it."""
 
     format: str
     why: str
 
 
 def list_files(pattern: str) -> list[str]:
-    """The files that a path, a glob or a URL names; a folder means all files in it."""
+    """List the files behind a path, a glob or a URL; a folder means all files in it."""
     if is_url(pattern):
         files = _list_remote(pattern)
     elif Path(pattern).is_file():
@@ -68,13 +68,13 @@ def _list_remote(pattern: str) -> list[str]:
 
 
 def read_head(path: str) -> Head:
-    """The first megabyte of a file, or as much of it as a broken file gives."""
+    """Read the first megabyte of a file, or as much of it as a broken file yields."""
     content = rest = b""
     try:
         with open_raw(path) as raw, unpacked(path, raw) as stream:
             while len(content) < HEAD_BYTES and (piece := stream.read1(HEAD_BYTES - len(content))):
                 content += piece
-            # An English log may have its first other letter late; a remote file is not read twice for it.
+            # The first non-ASCII letter of an English log may come late; a remote file is not read twice for it.
             while content.isascii() and rest.isascii() and not is_url(path) and (rest := stream.read1(HEAD_BYTES)):
                 pass
     except (OSError, EOFError, zlib.error) as error:
@@ -88,7 +88,7 @@ def read_head(path: str) -> Head:
 
 
 def detect_format(head: Head) -> Detection:
-    """Recognise a log file's format by its first megabyte."""
+    """Recognise a log file's format from its first megabyte."""
     for name in reader_names():
         why = find_reader(name).recognise(head)
         if why:
@@ -109,21 +109,21 @@ def find_logs(
     on_detect: Callable[[str, Detection], None] | None = None,
     on_note: Callable[[str], None] | None = None,
 ) -> list[LogFile]:
-    """The log files that paths, globs and URLs name, each with its format.
+    """Find the log files behind paths, globs and URLs, each with its format.
 
     Args:
         patterns: Local paths, globs, folders or URLs.
-        format: The format of all files, if it is not to be recognised.
-        source: The name of the source; a file's own name if not given.
-        mapping: For tables, which column gives which field. For every format, ``time`` may be ``none``, and ``dates``
-            ``day-first`` or ``month-first``, if that is not to be found out.
+        format: The format of all files; by default detected per file.
+        source: The name of the source; by default the file's name.
+        mapping: For tables, which column holds which field. For every format, set ``time`` to ``none`` to ignore times,
+            and ``dates`` to ``day-first`` or ``month-first`` to skip its detection.
         language: The conversations' language.
-        on_detect: Called with each file and what it was recognised as.
-        on_note: Called with what else is worth knowing: a file's encoding, the order of day and month.
+        on_detect: Called with each file and its detected format.
+        on_note: Called with other notes: a file's encoding, the order of day and month.
     """
     columns, times = read_mapping(mapping or {})
     if format is not None:
-        find_reader(format)  # Says so if there is none, before any file is looked at.
+        find_reader(format)  # Fails early if the format is unknown.
     logs, surveys = [], []
     for path in dict.fromkeys(path for pattern in patterns for path in list_files(pattern)):
         head = read_head(path)
@@ -140,9 +140,9 @@ def find_logs(
 
 
 def _survey_dates(log: LogFile, head: Head) -> DateSurvey:
-    """Look through a file's dates until enough of them tell the day from the month, or to its end.
+    """Check a file's dates until enough of them distinguish day and month, or to its end.
 
-    The order is settled once, before the tasks start: it must not depend on where reading starts or how it is divided.
+    The order is decided once, before tasks start: it must not depend on where reading starts or how it is split.
     """
     survey, times = DateSurvey(), log.options.times
     if times.off or times.order or not (log.format == "parquet" or _LOOKS_NUMERIC.search(head.content)):
@@ -155,16 +155,16 @@ def _survey_dates(log: LogFile, head: Head) -> DateSurvey:
                 if survey.decisive >= ENOUGH_DATES or (number >= ENOUGH_DATES and not survey.examples):
                     break
     except (OSError, EOFError, zlib.error):
-        pass  # A file that breaks off is reported when it is read.
+        pass  # A truncated file is reported when it is read.
     return survey
 
 
 def _with_date_orders(
     logs: list[LogFile], surveys: list[DateSurvey], on_note: Callable[[str], None] | None
 ) -> list[LogFile]:
-    """The files with the order of their dates.
+    """Add the date order to each file.
 
-    A file whose own dates do not tell goes by those of the others: exports of one program are written alike.
+    A file with only ambiguous dates follows the other files, because exports of one program share a format.
     """
     together = DateSurvey()
     for survey in surveys:

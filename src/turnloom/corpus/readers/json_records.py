@@ -1,7 +1,7 @@
-"""JSON records out of whatever holds them: one a line, an array, or an object of records.
+"""Read JSON records from any container: one per line, an array, or an object of records.
 
-Public dialogue sets and exports use all three for the same records, so the readers only say what one record means.
-A broken record in an array costs that record: reading goes on at the next place that looks like a record's start.
+Public dialogue sets and exports use all three for the same records, so readers only parse one record. A broken record
+in an array costs only that record: reading resumes at the next text that looks like a record's start.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from turnloom.corpus.readers.logfile import ByteStream, Rejection, read_lines, s
 
 Container = Literal["lines", "array", "object"]
 MAX_FILE_BYTES = 2**30
-"""A JSON array has to be held in memory; JSON Lines does not."""
+"""A JSON array must fit in memory; JSON Lines need not."""
 
 _SPACE = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder()
@@ -24,7 +24,7 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(slots=True, frozen=True)
 class JsonRecord:
-    """One decoded record; `key` is its name where the container is an object of records."""
+    """One decoded record; `key` is its name in an object of records."""
 
     line: int
     value: Any
@@ -32,12 +32,12 @@ class JsonRecord:
 
 
 def find_container(head: bytes) -> Container | None:
-    """How the records are held, judging by the start of the file; None when it does not look like JSON."""
+    """Detect the container from the start of the file; None if it does not look like JSON."""
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith(b"["):
         return "array"
     if not text.startswith(b"{"):
-        # A broken first record does not make a log of JSON lines something else.
+        # A broken first record does not change the format of a JSON Lines log.
         lines = [line.strip() for line in text.splitlines()[:20]]
         objects = [line for line in lines if line.startswith(b"{") and line.endswith(b"}")]
         return "lines" if objects and 2 * len(objects) >= len(lines) else None
@@ -78,7 +78,7 @@ def _from_lines(stream: ByteStream) -> Iterator[JsonRecord | Rejection]:
 
 @dataclass(slots=True)
 class _Cursor:
-    """A place in a text, with its line number kept up to date as it moves forward."""
+    """A position in a text, with its line number updated as it moves forward."""
 
     text: str
     at: int = 0
@@ -89,7 +89,7 @@ class _Cursor:
         self.at = at
 
     def skip_space(self) -> str:
-        """Move over white space and commas; return the character there, or nothing at the end."""
+        """Skip white space and commas; return the next character, or an empty string at the end."""
         found = _SPACE.match(self.text, self.at)
         self.move(found.end() if found else self.at)
         return self.text[self.at : self.at + 1]
@@ -132,7 +132,7 @@ def _from_text(text: str, named: bool, start: re.Pattern[str]) -> Iterator[JsonR
 
 
 def _whole(text: str) -> JsonRecord | None:
-    """A file that is one record and no container of records: most of its values are no objects."""
+    """Whether the file is a single record: most of its values are not objects."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -144,7 +144,7 @@ def _whole(text: str) -> JsonRecord | None:
 def json_records(stream: ByteStream, container: Container, start: re.Pattern[str]) -> Iterator[JsonRecord | Rejection]:
     """Yield the records of a JSON file, and a Rejection for each one that cannot be decoded.
 
-    `start` is what the start of a record looks like: reading resumes there after a broken one.
+    `start` describes the start of a record, where reading resumes after a broken one.
     """
     if container == "lines":
         yield from _from_lines(stream)

@@ -1,4 +1,4 @@
-"""Opening a log file wherever it lies and in whatever encoding, and reading it line by line without trusting it."""
+"""Open a log file at any location and in any encoding, and read it line by line without trusting it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 MAX_RECORD_BYTES = 8 * 2**20
-"""A longer line is not a conversation; it is skipped without being held in memory."""
+"""A longer line is not a conversation; it is skipped without holding it in memory."""
 
 _COMPRESSION = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 
 
 @dataclass(slots=True, frozen=True)
 class Rejection:
-    """A record that was left out: where it is, why, and the piece that was at fault."""
+    """A rejected record: its location, the reason, and the offending text."""
 
     line: int
     reason: str
@@ -39,10 +39,10 @@ class Rejection:
 
 @dataclass(slots=True)
 class Parsed:
-    """A record that was taken in, or the run of `records` rows of a table that belong to one dialogue.
+    """An accepted record, or a run of `records` table rows that belong to one dialogue.
 
-    Turns without text (attachments, tool calls, instructions to a model) are dropped. Turns of a table are to be sorted
-    by `order`, and where that ties by the `lines` they stood in.
+    Turns without text (attachments, tool calls, instructions to a model) are dropped. Turns of a table are sorted by
+    `order`, and ties by their `lines`.
     """
 
     dialogue: Dialogue
@@ -61,12 +61,12 @@ class Line:
 
 
 def is_url(path: str) -> bool:
-    """Whether the path names an object store or a web address rather than a local file."""
+    """Whether the path is an object store or web address rather than a local file."""
     return "://" in path
 
 
 def stem(path: str) -> str:
-    """The file's name without folders, compression and format endings: ``logs/chat.jsonl.gz`` gives ``chat``."""
+    """Return the file's name without folders, compression and format endings: ``logs/chat.jsonl.gz`` gives ``chat``."""
     name = Path(path.split("?")[0]).name
     suffix = Path(name).suffix
     if suffix.lower() in _COMPRESSION:
@@ -75,17 +75,17 @@ def stem(path: str) -> str:
 
 
 def shorten(piece: str | bytes, limit: int = 200) -> str:
-    """The start of an offending piece, printable, for a message or the rejected file."""
+    """Return the printable start of an offending text, for a message or the rejected file."""
     text = piece[: 4 * limit].decode("utf-8", "backslashreplace") if isinstance(piece, bytes) else piece[: 4 * limit]
     text = text.encode("utf-8", "backslashreplace").decode("utf-8")
     return text if len(text) <= limit else text[:limit] + "…"
 
 
 def _open_url(url: str) -> IO[bytes]:
-    """A remote file: a web address is spooled to disk, an object store is read in place.
+    """Open a remote file: a web address is spooled to disk, an object store is read directly.
 
-    Not through `daft.File`: its reads wait for the very threads that wait for our readers, and two remote files at once
-    would wait for each other for ever (seen in Daft 0.7.26).
+    Not through `daft.File`: its reads wait for the very threads that wait for our readers, so two remote files deadlock
+    (seen in Daft 0.7.26).
     """
     if url.startswith(("http://", "https://")):
         with urllib.request.urlopen(url, timeout=60) as response:
@@ -98,7 +98,7 @@ def _open_url(url: str) -> IO[bytes]:
 
 
 def open_raw(path: str) -> IO[bytes]:
-    """The file's bytes as they lie there, compressed or not; raises OSError if it cannot be opened."""
+    """Open the file's raw bytes, compressed or not; raises OSError if it cannot be opened."""
     if not is_url(path):
         return Path(path).open("rb", buffering=2**20)
     try:
@@ -108,7 +108,7 @@ def open_raw(path: str) -> IO[bytes]:
 
 
 class ByteStream(Protocol):
-    """What readers need of a file: `io.BufferedReader` and `gzip.GzipFile` both have it."""
+    """The file interface that readers need, shared by `io.BufferedReader` and `gzip.GzipFile`."""
 
     def peek(self, size: int = ..., /) -> bytes: ...  # noqa: D102
     def read1(self, size: int = ..., /) -> bytes: ...  # noqa: D102
@@ -116,10 +116,10 @@ class ByteStream(Protocol):
 
 
 def unpacked(path: str, raw: IO[bytes]) -> Any:
-    """The bytes of an opened file, gzip and zstd unpacked by the file's ending."""
+    """Decompress an opened file with gzip or zstd, by its ending."""
     compression = _COMPRESSION.get(Path(path.split("?")[0]).suffix.lower())
     if compression == "gzip":
-        # Python's own gzip gives all that a cut file holds before it complains; Arrow's loses the last buffer.
+        # Python's gzip returns everything in a truncated file before it raises; Arrow's loses the last buffer.
         return gzip.GzipFile(fileobj=raw, mode="rb")
     if compression == "zstd":
         return io.BufferedReader(pa.CompressedInputStream(raw, "zstd"), 2**16)
@@ -127,7 +127,7 @@ def unpacked(path: str, raw: IO[bytes]) -> Any:
 
 
 def read_lines(stream: ByteStream) -> Iterator[Line | Rejection]:
-    """Yield the lines of a stream; one that is longer than MAX_RECORD_BYTES is passed over and reported."""
+    """Yield the lines of a stream; lines longer than MAX_RECORD_BYTES are skipped and reported."""
     number = 1
     while content := stream.readline(MAX_RECORD_BYTES):
         if len(content) == MAX_RECORD_BYTES and not content.endswith(b"\n"):
@@ -153,17 +153,17 @@ CANDIDATES = [
     *(WESTERN, "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r"),
     *(*JAPANESE, "gb18030", "big5", "cp949"),
 ]
-"""What spreadsheets and help desks export in. A guess among all that there are is wrong more often."""
+"""The encodings that spreadsheets and help desks export. Guessing among all encodings is wrong more often."""
 _SAMPLE = 2**16
 _BROKEN = re.compile("[\udc80-\udcff]")
 _WHOLE = re.compile("[^\x00-\x7f\udc80-\udcff]")
 _SIGN_IN_WORD = re.compile(r"[^\W\d_][¡-©«-´¶-¹»-¿][^\W\d_]")
-"""Polish read as Western European: `przesy³ka`."""
+"""Polish misread as Western European: `przesy³ka`."""
 _KANA = re.compile("[\u3041-\u30ff]")
 
 
 def find_encoding(content: bytes) -> str:
-    """The encoding of a text, judged by its start; UTF-8 with a few broken bytes, and what is no text, stay UTF-8."""
+    """Detect the encoding from a text's start; UTF-8 with a few broken bytes, and binary data, count as UTF-8."""
     for mark, name in _MARKS:
         if content.startswith(mark):
             return name
@@ -175,7 +175,7 @@ def find_encoding(content: bytes) -> str:
 
 
 def _without_mark(content: bytes) -> str:
-    """UTF-16 without a byte order mark: every second byte of most letters is zero, and hardly any other."""
+    """Detect UTF-16 without a byte order mark: every second byte is zero for most letters, and few others are."""
     even, odd = (content[start::2].count(0) / (len(content) / 2) for start in (0, 1))
     if max(even, odd) > 0.5 and min(even, odd) < 0.05:
         return "utf-16-le" if odd > even else "utf-16-be"
@@ -185,26 +185,26 @@ def _without_mark(content: bytes) -> str:
 def _guess(content: bytes) -> str:
     from charset_normalizer import from_bytes
 
-    # Lines without letters of interest, and the same ones again, only blur the picture.
+    # Lines without non-ASCII letters, and repeated lines, only blur the statistics.
     sample = b"\n".join(dict.fromkeys(line for line in content.splitlines() if not line.isascii()))[:_SAMPLE]
     for name in JAPANESE:
         text = sample.decode(name, "replace")
         if len(_KANA.findall(text)) > 0.2 * len(_WHOLE.findall(text)) and text.count("\ufffd") <= 1:
-            return name  # The guess takes it for Korean.
+            return name  # The detector mistakes it for Korean.
     matches = list(from_bytes(sample, cp_isolation=CANDIDATES))
     western = next((match for match in matches if WESTERN in match.could_be_from_charset), None)
     if western is not None and _SIGN_IN_WORD.search(str(western)):
         matches.remove(western)
         western = None
     best = matches[0] if matches else None
-    # The most frequent encoding of all, if it is about as good a guess as the best one.
+    # Prefer the most common encoding if it is about as likely as the best guess.
     if western and best and western.chaos <= best.chaos + 0.01 and western.coherence >= best.coherence - 0.05:
         return WESTERN
     return best.encoding if best else WESTERN
 
 
 def encoding_note(path: str, encoding: str) -> str:
-    """What to tell the user about a file that is not UTF-8."""
+    """Return a note for the user about a file that is not UTF-8."""
     if encoding.startswith("utf"):
         return f"{path}: read as {encoding.upper()}"
     name = re.sub(r"^cp(125\d)$", r"Windows-\1", encoding)
@@ -212,7 +212,7 @@ def encoding_note(path: str, encoding: str) -> str:
 
 
 class _Recoded(io.RawIOBase):
-    """A stream of another encoding as UTF-8; bytes that do not belong to it become U+FFFD."""
+    """Recodes a stream to UTF-8; invalid bytes become U+FFFD."""
 
     def __init__(self, stream: ByteStream, encoding: str) -> None:
         self._stream = stream
@@ -235,5 +235,5 @@ class _Recoded(io.RawIOBase):
 
 
 def as_utf8(stream: ByteStream, encoding: str) -> ByteStream:
-    """The stream as UTF-8: itself, or one that recodes it on the way."""
+    """Return the stream as UTF-8: itself, or a recoding one."""
     return stream if encoding == UTF_8 else io.BufferedReader(_Recoded(stream, encoding), 2**16)

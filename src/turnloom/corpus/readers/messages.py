@@ -11,11 +11,11 @@ from turnloom.corpus.schema import BadDialogueError, Dialogue, Turn
 
 _SHAREGPT_ROLES = {"human": "user", "gpt": "assistant", "chatgpt": "assistant", "bard": "assistant"}
 _NOT_SAID = {"system", "developer", "tool", "function", "function_call", "observation"}
-"""Instructions to a model and the answers of its tools: nobody said them to anybody."""
+"""Instructions to a model and tool output, which nobody said to anybody."""
 
 
 def _text(content: Any) -> str:
-    """Plain content, or the text parts of multi-part content; nothing for pictures and tool calls."""
+    """Return plain content, or the text parts of multi-part content; empty for pictures and tool calls."""
     if content is None:
         return ""
     if isinstance(content, str):
@@ -41,7 +41,7 @@ def _turn(message: Any, options: ReadOptions) -> Turn:
 
 
 def parse(record: JsonRecord, options: ReadOptions) -> Dialogue:
-    """The record as a dialogue."""
+    """Convert a record to a dialogue."""
     value = record.value
     messages = value.get("messages", value.get("conversations"))
     if not isinstance(messages, list):

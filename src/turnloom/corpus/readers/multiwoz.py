@@ -13,10 +13,10 @@ _NOT_DOMAINS = {"message", "topic"}
 
 
 def _acts(turn: dict[str, Any]) -> list[str]:
-    """``domain-act:slot`` in lower case, sorted, each once."""
+    """Return ``domain-act:slot`` in lower case, sorted and distinct."""
     acts = turn.get("dialog_act") or {}
     if not isinstance(acts, dict):
-        return []  # Unlabelled turns hold the text "No Annotation".
+        return []  # Unlabelled turns contain the text "No Annotation".
     found = set()
     for act, arguments in acts.items():
         if not isinstance(arguments, list):
@@ -28,7 +28,7 @@ def _acts(turn: dict[str, Any]) -> list[str]:
 
 
 def _slots(turn: dict[str, Any], text: str) -> list[Slot]:
-    """The values that stand in the text; the positions in the file count tokens of another tokenisation."""
+    """Return the slot values that occur in the text; the file's positions count tokens of another tokenizer."""
     found = []
     for span in list_of(turn, "span_info", "a turn"):
         if not isinstance(span, list) or len(span) < 3 or not all(isinstance(part, str) for part in span[:3]):
@@ -46,14 +46,14 @@ def _turn(turn: Any, position: int) -> Turn:
 
 
 def _domains(goal: Any) -> list[str] | None:
-    """The domains of the user's goal; the others are there with an empty value."""
+    """Return the domains of the user's goal; other domains have an empty value."""
     if not isinstance(goal, dict):
         return None
     return [name for name, value in goal.items() if value and name not in _NOT_DOMAINS] or None
 
 
 def parse(record: JsonRecord, options: ReadOptions) -> Dialogue:
-    """The record as a dialogue: turns alternate, the user first."""
+    """Convert a record to a dialogue: turns alternate, the user first."""
     log = value_of(record.value, "log", list, "a dialogue")
     name = record.key.removesuffix(".json") if record.key else record.value.get("dialogue_id")
     return Dialogue(

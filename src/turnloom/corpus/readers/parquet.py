@@ -1,4 +1,4 @@
-"""Parquet: rows of turns with a column mapping, or rows that hold a whole conversation (`turns`, `messages`)."""
+"""Parquet: one turn per row with a column mapping, or one conversation per row (`turns`, `messages`)."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ _NESTED = {"turns": turns.READER, "messages": messages.READER, "conversations": 
 
 
 def _nested(names: list[str]) -> str | None:
-    """The column that holds whole conversations, if there is one."""
+    """Return the column that holds whole conversations, if any."""
     return next((name for name in _NESTED if name in names), None)
 
 
 class ParquetReader:
-    """Tables in Parquet files, such as Hugging Face datasets and warehouse exports."""
+    """Reads Parquet files, such as Hugging Face datasets and warehouse exports."""
 
     name = "parquet"
     title = "Parquet, one row a turn or a conversation"
 
     def recognise(self, head: Head) -> str | None:
-        """By the four bytes every Parquet file starts with."""
+        """Recognise the four bytes that every Parquet file starts with."""
         if not head.content.startswith(b"PAR1"):
             return None
         nested = _nested(self._columns(head))
         return f"it is a Parquet table with a {nested!r} column" if nested else "it is a Parquet table of rows"
 
     def check(self, head: Head, options: ReadOptions) -> None:
-        """A table of rows must have a column for the dialogue's id and one for the text."""
+        """Require a column for the dialogue's id and one for the text if rows are turns."""
         names = self._columns(head)
         if names and not _nested(names):
             find_columns(names, options.mapping, head.path)
 
     def _columns(self, head: Head) -> list[str]:
-        """The names of the columns; none if the file is broken, which `read` will say."""
+        """Return the column names; empty if the file is broken, which `read` reports."""
         try:
             with open_raw(head.path) as raw:
                 names: list[str] = pq.ParquetFile(raw).schema_arrow.names

@@ -1,7 +1,7 @@
-"""Rows of turns to dialogues: the part that CSV, TSV and Parquet tables share.
+"""Group rows of turns into dialogues, for CSV, TSV and Parquet tables.
 
-Rows of one dialogue that stand together become a dialogue at once, so a table that is sorted by dialogue streams. A
-dialogue whose rows are scattered comes out in pieces, each with what its turns are sorted by; `convert` joins them.
+Adjacent rows of one dialogue become a dialogue at once, so a table sorted by dialogue streams. A dialogue with
+scattered rows comes out in pieces, each with its sort keys; `convert` joins them.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ intent: intent
 language: language lang
 """
 FIELDS = {field: names.split() for field, _, names in (line.partition(":") for line in _NAMES.strip().splitlines())}
-"""The fields of a row, and the column names under which they are found without being told."""
+"""The fields of a row, and the column names recognised for each."""
 
 DATES = "dates"
-"""What `--map` calls the order of day and month."""
+"""The `--map` values for the order of day and month."""
 NO_TIME = "none"
-"""`--map time=none`: whatever times there are, they are not read."""
+"""`--map time=none` ignores all times."""
 NO_ORDER = -(2**63)
-"""The order of a turn without a time: it goes with the turn on the line before it."""
+"""The order of a turn without a time: it follows the turn on the line before it."""
 
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
 MAX_RUN = 10_000
-"""Rows of one dialogue that are held at a time; a longer dialogue comes out in pieces."""
+"""The most rows of one dialogue held at a time; a longer dialogue comes out in pieces."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -50,9 +50,9 @@ class Row:
 
 
 def read_mapping(mapping: dict[str, str]) -> tuple[dict[str, str], TimeReader]:
-    """A mapping by the names of the fields, and what it says about times.
+    """Normalise a mapping to field names, and extract its settings for times.
 
-    A field may go by any name under which its column would be found: ``role`` means ``speaker``.
+    A field may have any of its recognised column names: ``role`` means ``speaker``.
     """
     by_field: dict[str, str] = {}
     for name, column in mapping.items():
@@ -69,7 +69,7 @@ def read_mapping(mapping: dict[str, str]) -> tuple[dict[str, str], TimeReader]:
 
 
 def find_columns(names: list[str], mapping: dict[str, str], path: str) -> dict[str, str]:
-    """Which column gives which field: as the user said, else by the column's name.
+    """Match columns to fields: by the user's mapping, else by column name.
 
     Example:
         >>> find_columns(["conv", "who", "body"], {"text": "body"}, "chats.csv")
@@ -105,7 +105,7 @@ def _cell(row: Row, column: str | None) -> str:
 
 
 def _order(row: Row, columns: dict[str, str], turn: Turn) -> int:
-    """The turn's number if the table has one, else its time, else its line."""
+    """Return the turn's number if the table has one, else its time, else its line."""
     if "turn" in columns:
         try:
             return int(float(_cell(row, columns["turn"])))
@@ -131,7 +131,7 @@ def _turn(row: Row, columns: dict[str, str], options: ReadOptions) -> tuple[str,
         raise BadDialogueError("a turn's number does not fit into 64 bits", str(order))
     language = _cell(row, columns.get("language")) or None
     check_string(dialogue_id, "the dialogue's id")
-    if turn.text.strip():  # An empty cell is an attachment or a join event: counted and left out below.
+    if turn.text.strip():  # An empty cell is an attachment or a join event; counted and skipped below.
         check_turn(turn)
     if language is not None:
         check_string(language, "language")
@@ -141,8 +141,8 @@ def _turn(row: Row, columns: dict[str, str], options: ReadOptions) -> tuple[str,
 def group_rows(
     rows: Iterator[Row | Rejection], columns: dict[str, str], options: ReadOptions
 ) -> Iterator[Parsed | Rejection]:
-    """Yield dialogues from rows, and a Rejection for each row that is no turn."""
-    run: Parsed | None = None  # Rows of one dialogue that stand together.
+    """Yield dialogues from rows, and a Rejection for each row that is not a turn."""
+    run: Parsed | None = None  # Adjacent rows of one dialogue.
     orders: list[int] = []
     lines: list[int] = []
     for row in rows:

@@ -11,7 +11,7 @@ from turnloom.corpus.schema import BadDialogueError, Dialogue, Slot, Turn
 
 
 def _objects(record: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    """The objects of an optional list."""
+    """Return the objects of an optional list."""
     found = list_of(record, key, "a turn")
     if not all(isinstance(entry, dict) for entry in found):
         raise BadDialogueError(f"a turn's {key!r} is not a list of objects", found)
@@ -19,7 +19,7 @@ def _objects(record: dict[str, Any], key: str) -> list[dict[str, Any]]:
 
 
 def _acts(frames: list[dict[str, Any]]) -> list[str]:
-    """``ACT:slot``, or ``ACT`` where it has no slot; sorted, each once, as they are compared as sets."""
+    """Return ``ACT:slot``, or ``ACT`` without a slot; sorted and distinct, because they are compared as sets."""
     found = set()
     for frame in frames:
         for action in _objects(frame, "actions"):
@@ -29,7 +29,7 @@ def _acts(frames: list[dict[str, Any]]) -> list[str]:
 
 
 def _slots(frames: list[dict[str, Any]], text: str) -> list[Slot]:
-    """The spans of slot values; a MultiWOZ 2.2 slot that was copied from elsewhere has no span and is left out."""
+    """Return the spans of slot values; MultiWOZ 2.2 slots copied from elsewhere have no span and are skipped."""
     found = []
     for frame in frames:
         for slot in _objects(frame, "slots"):
@@ -58,7 +58,7 @@ def _turn(turn: Any) -> Turn:
 
 
 def parse(record: JsonRecord, options: ReadOptions) -> Dialogue:
-    """The record as a dialogue."""
+    """Convert a record to a dialogue."""
     value = record.value
     return Dialogue(
         dialogue_id=identifier(value.get("dialogue_id"), record, options),

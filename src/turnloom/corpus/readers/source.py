@@ -1,7 +1,7 @@
-"""Log files as a Daft source: one task per file, read by its reader, streamed as batches of dialogues.
+"""Log files as a Daft source: one task per file, streamed as batches of dialogues.
 
-What a task rejects and counts goes to small files beside the table, named by the task: a task that is run again (as Ray
-does when a worker is lost) writes the same files again, so nothing is counted twice.
+Each task writes its rejections and counts to small files beside the table, named after the task. A task that runs again
+(as on Ray when a worker is lost) overwrites the same files, so nothing is counted twice.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ BATCH_DIALOGUES = 4_000
 BATCH_TURNS = 40_000
 ROW_FORMATS = ("csv", "parquet")
 _PIECES = pa.schema([*ARROW_SCHEMA, ("order", pa.list_(pa.int64())), ("lines", pa.list_(pa.int64()))])
-"""Dialogues out of tables may come in pieces, with what is needed to put them together."""
+"""Dialogues from tables may come in pieces, with the columns needed to join them."""
 
 
 @dataclass(frozen=True)
 class LogFile:
-    """A file to read, its format, and what the user said about it."""
+    """A file to read, its format, and the user's settings."""
 
     path: str
     format: str
     options: ReadOptions
     keep: tuple[str, int, int] | None = None
-    """A hash split's salt and percentages: dialogues whose bucket is in [from, to) are kept."""
+    """The salt and percentages of a hash split: dialogues whose bucket is in [from, to) are kept."""
     encoding: str = UTF_8
 
 
 @dataclass
 class FileCounts:
-    """What was read from one file so far."""
+    """The counts of one file so far."""
 
     path: str
     source: str
@@ -60,9 +60,9 @@ class FileCounts:
     dropped_turns: int = 0
     unread_times: int = 0
     unread_time: str = ""
-    """The first time that could not be read."""
+    """The first unreadable time."""
     assumed_dates: int = 0
-    """Dates whose day and month could be the other way round, and nothing told."""
+    """Dates whose day and month could be swapped, with nothing to decide."""
     assumed_date: str = ""
     out_of_split: int = 0
     bytes_read: int = 0
@@ -75,7 +75,7 @@ class FileCounts:
 
 
 class _SideFiles:
-    """Where one task writes its counts and rejections."""
+    """The files for one task's counts and rejections."""
 
     def __init__(self, folder: Path, task: int, counts: FileCounts) -> None:
         self.counts = counts
@@ -105,16 +105,16 @@ class _SideFiles:
 
 
 def read_counts(folder: Path) -> list[FileCounts]:
-    """What the tasks have counted so far, in the order of the files."""
+    """Return the tasks' counts so far, in file order."""
     paths = sorted(folder.glob("*.counts.json"))
     return [FileCounts(**json.loads(path.read_text(encoding="utf-8"))) for path in paths]
 
 
 def _entries(file: LogFile, side: _SideFiles) -> Iterator[Parsed]:
-    """The file's dialogues; what is rejected, and a file that breaks off, is noted on the way."""
+    """Yield the file's dialogues; record rejections and a truncated file on the way."""
     raw = open_raw(file.path)
     last_line = 0
-    times = TimeReader(file.options.times.order, file.options.times.off)  # With counts of this task's own.
+    times = TimeReader(file.options.times.order, file.options.times.off)  # With this task's own counts.
     options = replace(file.options, times=times)
     try:
         with raw, unpacked(file.path, raw) as packed:
@@ -131,7 +131,7 @@ def _entries(file: LogFile, side: _SideFiles) -> Iterator[Parsed]:
                 side.counts.unread_times, side.counts.unread_time = times.unread, times.example
                 side.counts.assumed_dates, side.counts.assumed_date = times.assumed, times.assumed_example
     except (OSError, EOFError, zlib.error) as error:
-        # A truncated gzip or a lost connection: what came before it is good.
+        # A truncated gzip or a lost connection; everything before it is valid.
         side.reject(Rejection(last_line, f"the file could not be read to its end: {error}"))
 
 
@@ -140,7 +140,7 @@ def _batches(file: LogFile, side: _SideFiles, schema: pa.Schema) -> Iterator[pa.
     turns = 0
     for entry in _entries(file, side):
         if not entry.dialogue.turns:
-            continue  # A run of rows none of which has text: already counted.
+            continue  # A run of rows without any text, already counted.
         if file.keep is not None and not falls_into(file.keep, entry.dialogue.dialogue_id):
             side.counts.out_of_split += 1
             continue
@@ -170,7 +170,7 @@ def _table(batch: list[Parsed], schema: pa.Schema) -> pa.Table:
 
 
 def dialogue_source(files: list[LogFile], side_folder: Path) -> Any:
-    """A lazy Daft DataFrame of the files' dialogues.
+    """Return a lazy Daft DataFrame of the files' dialogues.
 
     If any file is a table of rows, the frame also has the columns `order` and `lines`.
     """
@@ -191,7 +191,7 @@ def dialogue_source(files: list[LogFile], side_folder: Path) -> Any:
         async def read(self) -> AsyncIterator[RecordBatch]:
             counts = FileCounts(self._file.path, self._file.options.source, self._file.format)
             batches = _batches(self._file, _SideFiles(side_folder, self._number, counts), arrow_schema)
-            # Parsing is plain Python: in a thread of its own it does not hold up the engine's event loop.
+            # Parsing is pure Python; in its own thread it does not block the engine's event loop.
             while (batch := await asyncio.to_thread(next, batches, None)) is not None:
                 yield RecordBatch.from_arrow_table(batch)
 

@@ -11,12 +11,12 @@ from turnloom.corpus.schema import BadDialogueError, Dialogue, Slot, Turn
 
 
 def _segment(segment: Any, text: str) -> list[Slot]:
-    """One slot for each distinct name that annotators gave the segment."""
+    """Return one slot per distinct name that annotators gave the segment."""
     start = value_of(segment, "start_index", int, "a segment")
     end = value_of(segment, "end_index", int, "a segment")
     if not 0 <= start <= end:
         raise BadDialogueError("a segment ends before it starts", segment)
-    end = min(end, len(text))  # A few published segments run one character past their text.
+    end = min(end, len(text))  # A few published segments extend one character past their text.
     annotations = list_of(segment, "annotations", "a segment")
     names = dict.fromkeys(value_of(annotation, "name", str, "an annotation") for annotation in annotations)
     return [Slot(name, text[start:end], start, end) for name in names if start < end]
@@ -30,14 +30,14 @@ def _turn(utterance: Any) -> Turn:
 
 
 def _domain(value: dict[str, Any]) -> list[str] | None:
-    """Taskmaster 3 and 4 name a vertical; in 1 and 2 the instruction's name ends in a number."""
+    """Return the domain. Taskmaster 3 and 4 name a vertical; in 1 and 2 the instruction's name ends in a number."""
     if isinstance(value.get("instruction_id"), str) and "vertical" not in value:
         return [re.sub(r"-\d+[a-z]?$", "", value["instruction_id"])]
     return strings(value.get("vertical"), "vertical")
 
 
 def parse(record: JsonRecord, options: ReadOptions) -> Dialogue:
-    """The record as a dialogue."""
+    """Convert a record to a dialogue."""
     value = record.value
     utterances = value_of(value, "utterances", list, "a record")
     return Dialogue(

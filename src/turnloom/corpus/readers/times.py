@@ -1,7 +1,7 @@
-"""Times as people and programs write them: ISO 8601, `5/1/2024 10:00 AM`, `1 May 2024`, seconds since 1970.
+"""Parse times as people and programs write them: ISO 8601, `5/1/2024 10:00 AM`, `1 May 2024`, Unix time.
 
-The general parser (dateutil) is slow, so it sees only dates, and each date once: the time of day is cut out first. A
-column of a million times costs as many slow calls as it has days.
+The general parser (dateutil) is slow, so it only parses dates, and each date once; the time of day is cut out first. A
+column of a million times costs one slow call per day.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ DateOrder = Literal["day-first", "month-first"]
 _UTC = dt.timezone.utc
 _EPOCH = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE]\+?\d+)?")
 _COMPACT = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[0-2]\d[0-5]\d[0-5]\d)?")
-"""20240501 or 20240501103000: as seconds since 1970 it would be a day in 1970 or a year past 2600."""
+"""20240501 or 20240501103000: as Unix time this would be a day in 1970 or a year past 2600."""
 _CLOCK = re.compile(
     r"(?<![\d:.+-])(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:\s*([AaPp])\.?\s?[Mm](?![A-Za-z])\.?)?(?![\d:])"
 )
 _TRIPLE = re.compile(r"(?<!\d)(\d{1,4})(\s?[./-]\s?| )(\d{1,2})\2(\d{1,4})(?!\d)")
 _NOISE = re.compile(r"\s*\([^)]*\)$|\b(?:GMT|UTC)\s?(?=[+-]\d)|\b(?:Uhr|Hrs?|hrs?)\b")
-"""JavaScript writes `GMT+0200 (Central European Summer Time)`, which the general parser takes for two hours behind."""
+"""JavaScript writes `GMT+0200 (Central European Summer Time)`, which the general parser reads as two hours behind."""
 _MISSING = frozenset(("", "-", "null", "none", "nan", "nat", "na", "n/a", "\\n"))
 _LONGEST = 80
 _SCALES = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
-"""Numbers above the first are so many to a second: seconds would lie past the year 5138."""
+"""Numbers above the threshold have this many units per second: as seconds they would lie past the year 5138."""
 _ZONES = {
     "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
     "UTC": 0, "GMT": 0, "Z": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3,
@@ -37,26 +37,26 @@ _DEFAULTS = (dt.datetime(2001, 1, 1), dt.datetime(2004, 2, 2))
 
 
 def _zone(name: str | None, offset: int | None) -> dt.timezone | None:
-    """A zone by its offset or its usual name; one of another name is passed over, as if no zone were given."""
+    """Return a zone by its offset or common name; unknown names are ignored, as if there were no zone."""
     if offset is None:
         offset = 3_600 * _ZONES[name] if name in _ZONES else None
     return None if offset is None else dt.timezone(dt.timedelta(seconds=offset))
 
 
 def _epoch(number: float) -> dt.datetime:
-    """Seconds, milliseconds, micro- or nanoseconds since 1970, told apart by their size."""
+    """Parse seconds, milliseconds, microseconds or nanoseconds since 1970, distinguished by size."""
     parts = next((parts for above, parts in _SCALES if abs(number) > above), 1.0)
     return dt.datetime.fromtimestamp(number / parts, _UTC)
 
 
 def _numeric_date(text: str) -> re.Match[str] | None:
-    """A date in numbers with the year last: groups 1 and 3 are its day and its month, one way or the other."""
+    """Match a numeric date with the year last: groups 1 and 3 are day and month, in either order."""
     triple = _TRIPLE.search(text)
     return triple if triple and len(triple[1]) <= 2 and len(triple[4]) in (2, 4) else None
 
 
 def _iso_date(triple: re.Match[str], order: DateOrder | None) -> str:
-    """The date as ISO 8601 writes it."""
+    """Parse an ISO 8601 date."""
     first, between, second, last = triple.groups()
     if len(first) == 4 and len(last) <= 2:
         return f"{first}-{int(second):02}-{int(last):02}"
@@ -68,22 +68,22 @@ def _iso_date(triple: re.Match[str], order: DateOrder | None) -> str:
 
 
 def usual_order(separator: str) -> DateOrder:
-    """What is assumed of dates that do not tell: with slashes they are month first, otherwise day first."""
+    """Return the assumed order of ambiguous dates: month first with slashes, otherwise day first."""
     return "month-first" if "/" in separator else "day-first"
 
 
 @lru_cache(maxsize=8_192)
 def _midnight(text: str, order: DateOrder | None) -> dt.datetime | None:
-    """The start of a day that is written in any of the usual ways, with its time zone if it has one."""
+    """Return the start of a day written in any common way, with its time zone if it has one."""
     from dateutil.parser import parse
 
     text = _NOISE.sub("", text)
     try:
         if triple := _TRIPLE.search(text):
             date = _iso_date(triple, order)
-            dt.date.fromisoformat(date)  # The general parser would swap what does not fit.
+            dt.date.fromisoformat(date)  # The general parser would swap numbers that do not fit.
             text = text[: triple.start()] + date + text[triple.end() :]
-        # What a text leaves out comes from the default: two results that differ are no whole date.
+        # The parser fills missing fields from the default; if two defaults give two results, the date is incomplete.
         found, other = (parse(text, default=default, tzinfos=_zone) for default in _DEFAULTS)
     except (ValueError, OverflowError, ArithmeticError, TypeError, AttributeError, IndexError):
         return None
@@ -91,7 +91,7 @@ def _midnight(text: str, order: DateOrder | None) -> dt.datetime | None:
 
 
 def _seconds(clock: re.Match[str]) -> float | None:
-    """The time of day in seconds; None if no clock shows it."""
+    """Return the time of day in seconds; None if it is invalid."""
     hour, minute, second = int(clock[1]), int(clock[2]), int(clock[3] or 0)
     if clock[5]:
         if not 1 <= hour <= 12:
@@ -103,7 +103,7 @@ def _seconds(clock: re.Match[str]) -> float | None:
 
 
 def _parse(text: str, order: DateOrder | None) -> dt.datetime | None:
-    # 10.30 is half past ten, which ISO 8601 takes for 10 hours and 0.3 s.
+    # 10.30 is half past ten, which ISO 8601 reads as 10 hours and 0.3 s.
     if text[4:5] == "-" and "." not in text[:19]:
         try:
             return dt.datetime.fromisoformat(text.replace("Z", "+00:00"))
@@ -125,23 +125,23 @@ def _parse(text: str, order: DateOrder | None) -> dt.datetime | None:
 
 @dataclass
 class TimeReader:
-    """Reads the times of one file, and counts those that it cannot read.
+    """Parses the times of one file, and counts those that it cannot parse.
 
-    `order` says whether 1/5/2024 is the first of May; if it is not known, dates with slashes are month first, others
-    day first. With `off`, times are passed over.
+    `order` tells whether 1/5/2024 is the first of May; by default, dates with slashes are month first and others day
+    first. With `off`, times are ignored.
     """
 
     order: DateOrder | None = None
     off: bool = False
     unread: int = field(default=0, repr=False, compare=False)
     example: str = field(default="", repr=False, compare=False)
-    """The first time that could not be read."""
+    """The first unreadable time."""
     assumed: int = field(default=0, repr=False, compare=False)
-    """Dates that could be the other way round, read while the order was not known."""
+    """Ambiguous dates, read while the order was unknown."""
     assumed_example: str = field(default="", repr=False, compare=False)
 
     def read(self, value: Any) -> dt.datetime | None:
-        """A point in time from a text, a number or a date; no time zone means UTC. None if it cannot be read."""
+        """Parse a point in time from a text, a number or a date; UTC without a time zone, None if unreadable."""
         if self.off or value is None:
             return None
         if isinstance(value, str):
@@ -177,16 +177,16 @@ class TimeReader:
 
 @dataclass
 class DateSurvey(TimeReader):
-    """Looks through the times of a file for what tells the day from the month; it reads none of them."""
+    """Looks through the dates of a file for evidence of the order of day and month, without parsing them."""
 
     counts: Counter[str] = field(default_factory=Counter)
-    """Dates by the order that they are in: `day-first`, `month-first`, `either` or, where it is all one, `same`."""
+    """Counts of dates by order: `day-first`, `month-first`, `either`, or `same` if it makes no difference."""
     examples: dict[str, str] = field(default_factory=dict)
     firsts: set[int] = field(default_factory=set)
     seconds: set[int] = field(default_factory=set)
 
     def read(self, value: Any) -> dt.datetime | None:
-        """Count what a date says about the order of its numbers."""
+        """Count the evidence of one date."""
         date = _numeric_date(value) if isinstance(value, str) else None
         if date is None:
             return None
@@ -203,18 +203,18 @@ class DateSurvey(TimeReader):
 
     @property
     def decisive(self) -> int:
-        """How many dates can be read in one way only."""
+        """The number of dates with only one reading."""
         return self.counts["day-first"] + self.counts["month-first"]
 
     def add(self, other: DateSurvey) -> None:
-        """Take in what was counted in another file."""
+        """Add the counts of another file."""
         self.counts += other.counts
         self.examples = other.examples | self.examples
         self.firsts |= other.firsts
         self.seconds |= other.seconds
 
     def result(self) -> tuple[DateOrder, str]:
-        """The order, and why it is assumed if no date tells."""
+        """Return the order, and why it is assumed if no date decides."""
         if self.decisive:
             return "day-first" if self.counts["day-first"] > self.counts["month-first"] else "month-first", ""
         # A log of a few days: its days change, its month does not.
@@ -225,7 +225,7 @@ class DateSurvey(TimeReader):
         return usual_order("".join(self.examples.values())), "assumed, because no date tells"
 
     def describe(self, order: DateOrder, assumed: str) -> str:
-        """What to tell the user about the order of a file's dates."""
+        """Return a note for the user about the date order of a file."""
         example = next((self.examples[name] for name in (order, "either") if name in self.examples), "")
         read = TimeReader(order).read(example)
         shown = f": {example} is {read.day} {read:%B %Y}" if read else ""

@@ -1,6 +1,6 @@
-"""Plain-text transcripts: ``Agent: how can I help?``, a blank line between dialogues.
+"""Plain-text transcripts: ``Agent: how can I help?``, with a blank line between dialogues.
 
-A line without a speaker goes on with the turn before it. A time in brackets may stand in front:
+A line without a speaker continues the turn before it. A line may start with a time in brackets:
 ``[2024-05-01 10:32] Agent: …``.
 """
 
@@ -22,16 +22,16 @@ MAX_BLOCK_LINES = 100_000
 
 
 class TranscriptReader:
-    """Conversations as people write them down."""
+    """Reads conversations as people write them down."""
 
     name = "transcript"
     title = "plain-text transcript (Speaker: text)"
 
     def recognise(self, head: Head) -> str | None:
-        """Most lines start with a speaker and a colon."""
+        """Recognise files in which most lines start with a speaker and a colon."""
         lines = [line for line in head.lines()[:200] if line.strip()]
         spoken = [match["speaker"] for line in lines if (match := _TURN.match(line))]
-        record = head.first_record()  # A time in brackets in front looks like an array, and its year like a record.
+        record = head.first_record()  # A leading time in brackets looks like an array, and its year like a record.
         is_json = record is not None and isinstance(record.value, (dict, list))
         if is_json or not spoken or len(spoken) < 0.5 * len(lines):
             return None
@@ -39,10 +39,10 @@ class TranscriptReader:
         return f"{len(spoken)} of its first {len(lines)} lines start with a speaker and a colon ({names})"
 
     def check(self, head: Head, options: ReadOptions) -> None:
-        """A transcript has no columns: there is nothing to say wrongly."""
+        """A transcript has no columns, so there is nothing to check."""
 
     def read(self, stream: ByteStream, path: str, options: ReadOptions) -> Iterator[Parsed | Rejection]:  # noqa: ARG002
-        """Yield a dialogue for each block of lines."""
+        """Yield one dialogue per block of lines."""
         block: list[Line] = []
         for line in read_lines(stream):
             if isinstance(line, Rejection):

@@ -1,4 +1,4 @@
-"""`turns` records: ``{"id": …, "turns": [{"speaker": …, "text": …}, …]}``, Turnloom's own JSON form."""
+"""`turns` records: ``{"id": …, "turns": [{"speaker": …, "text": …}, …]}``, Turnloom's own JSON format."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _slot(slot: Any) -> Slot:
 
 def _turn(turn: Any, options: ReadOptions) -> Turn:
     text = value_of(turn, "text", str, "a turn")
-    # Several intents at once are written as Rasa writes them: joined by "+".
+    # Several intents are joined by "+", as in Rasa.
     intents = strings(turn.get("intent"), "a turn's intent")
     return Turn(
         speaker=value_of(turn, "speaker", str, "a turn") if turn.get("speaker") is not None else "",
@@ -38,7 +38,7 @@ def _first(record: dict[str, Any], *keys: str) -> Any:
 
 
 def parse(record: JsonRecord, options: ReadOptions) -> Dialogue:
-    """The record as a dialogue."""
+    """Convert a record to a dialogue."""
     value = record.value
     turns = value_of(value, "turns", list, "a record")
     return Dialogue(

@@ -18,7 +18,7 @@ async function call(path, body) {
   const answer = await fetch(path, body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) });
   const content = await answer.json().catch(() => ({}));
   if (!answer.ok) {
-    const error = new Error(content.error ? content.error.message : `The service answered ${answer.status}.`);
+    const error = new Error(content.error ? content.error.message : `The service returned status ${answer.status}.`);
     error.status = answer.status;
     throw error;
   }
@@ -70,8 +70,8 @@ function showIntent(answer) {
   fill(
     "intent",
     element("p", said[answer.decision], { className: `decision ${answer.decision}` }),
-    element("p", `More familiar than ${percent(answer.rank)} of messages in scope (similarity ${answer.familiarity.toFixed(2)}).`, { className: "help" }),
-    element("h3", "Likeliest intents, if it is in scope"),
+    element("p", `More familiar than ${percent(answer.rank)} of in-scope messages (similarity ${answer.familiarity.toFixed(2)}).`, { className: "help" }),
+    element("h3", "Most likely intents, if in scope"),
     table([["Intent", ""], ["", ""], ["Probability", "number"]], likely),
     element("h3", "Nearest examples"),
     table([["Example", ""], ["Intent", ""], ["Similarity", "number"]], near),
@@ -80,7 +80,7 @@ function showIntent(answer) {
 
 function showReplies(found) {
   if (!found.length) {
-    fill("replies", element("p", "No reply was found.", { className: "help" }));
+    fill("replies", element("p", "No replies found.", { className: "help" }));
     return;
   }
   const list = element("ol");

@@ -1,1 +1,1 @@
-"""One small router a resource."""
+"""One small router per resource."""

@@ -27,14 +27,14 @@ router = APIRouter(tags=["embeddings"], responses=ERRORS)
 
 
 class EmbeddingRequest(Asked):
-    """Texts to turn into vectors.
+    """Texts to embed.
 
     Attributes:
-        input: A text or several; with `input_type` "query" also conversations, each a list of turns.
+        input: One or more texts; with `input_type` "query" also conversations, each a list of turns.
         model: The served model's name.
-        input_type: Which head: "query" for what calls for a reply, "document" for a reply, none for what a text means.
-        encoding_format: Numbers, or their 32-bit little-endian bytes in base64.
-        dimensions: Must be the model's own, if given.
+        input_type: Which output: "query" for a context, "document" for a reply. Omit it to embed meaning.
+        encoding_format: "float" for numbers, "base64" for their 32-bit little-endian bytes.
+        dimensions: If given, must be the model's dimension.
         user: Ignored; OpenAI's clients may send it.
     """
 
@@ -57,7 +57,7 @@ class Embedding(BaseModel):
 
 
 class Usage(BaseModel):
-    """How many tokens the model read."""
+    """The number of tokens that the model read."""
 
     prompt_tokens: int
     total_tokens: int
@@ -73,7 +73,7 @@ class EmbeddingResponse(BaseModel):
 
 
 def _items(asked: EmbeddingRequest) -> tuple[str, list[Any]]:
-    """Which of the model's outputs is asked for, and of what."""
+    """Return the requested output and its items."""
     items = [asked.input] if isinstance(asked.input, str) else list(asked.input)
     if not items:
         raise RefusedError(422, "no_input", "There is nothing to embed.", param="input")
@@ -86,7 +86,7 @@ def _items(asked: EmbeddingRequest) -> tuple[str, list[Any]]:
 
 @router.post("/v1/embeddings", response_model=EmbeddingResponse, dependencies=[needs("embeddings")])
 async def embed(asked: EmbeddingRequest, using: Using) -> Response:
-    """Texts to vectors. Each counts as what it means, or by `input_type` as a query or a document."""
+    """Embed texts by meaning, or by `input_type` as queries or documents."""
     output, items = _items(asked)
     check_texts(using.limits, items, "input")
     encoder = using.encoder
@@ -105,7 +105,7 @@ async def embed(asked: EmbeddingRequest, using: Using) -> Response:
 
 @router.get("/v1/models", dependencies=[needs("embeddings")])
 async def models(using: Using) -> Response:
-    """The models that are served."""
+    """List the served models."""
     names = [using.encoder.name, *([using.scorer.name] if using.scorer else [])]
     data = [{"id": name, "object": "model", "created": 0, "owned_by": "turnloom"} for name in names]
     return json_answer({"object": "list", "data": data})

@@ -31,11 +31,11 @@ router = APIRouter(tags=["intents"], responses=ERRORS)
 
 
 class ClassifyRequest(Asked):
-    """Messages to understand.
+    """Messages to classify.
 
     Attributes:
         messages: Each a text, or the turns of a conversation with the message last.
-        examples: How many of the nearest examples are told.
+        examples: How many of the nearest examples to return.
     """
 
     model_config = example(messages=["I lost my card", ["Hi", "How can I help?", "it was stolen"]])
@@ -52,7 +52,7 @@ class IntentCandidate(BaseModel):
 
 
 class NearExample(BaseModel):
-    """An example near the message."""
+    """An example that is similar to the message."""
 
     text: str
     intents: list[str]
@@ -63,10 +63,10 @@ class MessageAnswer(BaseModel):
     """What to do with a message, and why.
 
     Attributes:
-        decision: Accept the intents, ask which of the first two candidates is meant, or it is out of scope.
-        intents: The accepted ones.
-        candidates: The likeliest, whatever the decision.
-        familiarity: The best similarity to an intent.
+        decision: `accept` the intents, `ask` which of the first two candidates is meant, or `out_of_scope`.
+        intents: The accepted intents.
+        candidates: The most likely intents, whatever the decision.
+        familiarity: The similarity to the closest intent.
         rank: The share of in-scope messages that are less familiar.
         nearest: The most similar examples.
     """
@@ -80,13 +80,13 @@ class MessageAnswer(BaseModel):
 
 
 class ClassifyResponse(BaseModel):
-    """An answer a message, in their order."""
+    """One answer per message, in the same order."""
 
     answers: list[MessageAnswer]
 
 
 class IntentSummary(BaseModel):
-    """An intent and how many examples it has."""
+    """An intent and its number of examples."""
 
     intent: str
     examples: int
@@ -100,14 +100,14 @@ class IntentList(BaseModel):
 
 
 class IntentExamples(BaseModel):
-    """The examples of an intent, each as its turns."""
+    """The examples of an intent, each as a list of turns."""
 
     intent: str
     examples: list[list[str]]
 
 
 class LabelledExample(Asked):
-    """A message and its intent, or intents.
+    """A message and its intent or intents.
 
     Attributes:
         message: A text, or the turns of a conversation with the message last.
@@ -119,7 +119,7 @@ class LabelledExample(Asked):
 
 
 class AddExamples(Asked):
-    """Examples to learn from at once."""
+    """Examples to add."""
 
     model_config = example(examples=[{"message": "my card is gone", "intent": "lost card"}])
 
@@ -127,7 +127,7 @@ class AddExamples(Asked):
 
 
 class RemoveExamples(Asked):
-    """Examples, or whole intents, to forget."""
+    """Examples or whole intents to remove."""
 
     model_config = example(messages=["my card is gone"], intents=[])
 
@@ -136,10 +136,10 @@ class RemoveExamples(Asked):
 
 
 class Changed(BaseModel):
-    """What a change came to: it is on disk, and every worker answers by it from now on.
+    """The result of a change. It is saved, and every worker uses it from now on.
 
     Attributes:
-        examples: How many examples there are now (after adding), or went (after removing).
+        examples: The new number of examples (after adding), or how many were removed.
     """
 
     examples: int
@@ -153,7 +153,7 @@ def _intents(using: Resources) -> LiveIntents:
 
 @router.post("/v1/intents", response_model=ClassifyResponse, dependencies=[needs("intents")])
 async def classify(asked: ClassifyRequest, using: Using) -> Response:
-    """What each message wants: accepted intents, a question between two, or out of scope."""
+    """Classify messages: accept intents, ask between two, or out of scope."""
     intents = _intents(using)
     check_texts(using.limits, asked.messages, "messages")
     messages = [turns_of(message) for message in asked.messages]
@@ -163,7 +163,7 @@ async def classify(asked: ClassifyRequest, using: Using) -> Response:
 
 @router.get("/v1/intents", response_model=IntentList, dependencies=[needs("intents")])
 async def listed(using: Using) -> Response:
-    """All intents and how many examples each has."""
+    """List all intents with their numbers of examples."""
     intents = _intents(using)
     found = await in_thread(intents.listed)
     summary = [{"intent": name, "examples": count} for name, count in found.items()]
@@ -172,7 +172,7 @@ async def listed(using: Using) -> Response:
 
 @router.get("/v1/intents/examples", response_model=IntentExamples, dependencies=[needs("intents")])
 async def examples(intent: str, using: Using) -> Response:
-    """The examples of one intent."""
+    """List the examples of one intent."""
     found = await in_thread(_intents(using).examples, intent)
     if not found:
         raise RefusedError(404, "no_such_intent", "This intent is not known.", param="intent")
@@ -181,7 +181,7 @@ async def examples(intent: str, using: Using) -> Response:
 
 @router.post("/v1/intents/examples", response_model=Changed, dependencies=[needs("intents:write")])
 async def add(asked: AddExamples, using: Using) -> Response:
-    """Learn from examples, of new intents too. They are on disk when this answers, and every worker uses them."""
+    """Add examples, also of new intents. A success response means that they are saved and every worker uses them."""
     intents = _intents(using)
     check_texts(using.limits, [example.message for example in asked.examples], "examples")
     labelled = [(turns_of(example.message), turns_of(example.intent)) for example in asked.examples]
@@ -195,7 +195,7 @@ async def add(asked: AddExamples, using: Using) -> Response:
 
 @router.post("/v1/intents/examples/remove", response_model=Changed, dependencies=[needs("intents:write")])
 async def remove(asked: RemoveExamples, using: Using) -> Response:
-    """Forget examples, or whole intents. At least one example must stay."""
+    """Remove examples or whole intents. At least one example must remain."""
     intents = _intents(using)
     check_texts(using.limits, [*asked.messages, *asked.intents], "messages")
     messages = [turns_of(message) for message in asked.messages]
@@ -206,7 +206,7 @@ async def remove(asked: RemoveExamples, using: Using) -> Response:
 
 
 def _refuse(error: TurnloomError) -> NoReturn:
-    """What the intents say of a wrong change holds names of intents and rules, no paths."""
+    """Pass on the error message: it contains intent names and rules, no paths."""
     unknown = isinstance(error, UnknownIntentError)
     status, code = (404, "no_such_intent") if unknown else (409, "impossible_change")
     raise RefusedError(status, code, f"{error.problem}: {error.fix}.") from error

@@ -1,4 +1,4 @@
-"""Health, what is served, metrics, reloading, and the web page."""
+"""Health, service information, metrics, reloading, and the web page."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ router = APIRouter(tags=["operation"], responses=ERRORS)
 
 @router.get("/health/live")
 async def live() -> Response:
-    """Whether the process answers at all."""
+    """Check whether the process responds."""
     return json_answer({"status": "live"})
 
 
 @router.get("/health/ready")
 async def ready(request: Request) -> Response:
-    """Whether requests can be sent here; not while models load or the worker drains."""
+    """Check whether the worker accepts requests; not while it loads models or drains."""
     if not service_of(request).ready:
         raise RefusedError(503, "not_ready", "Not ready.", retry_after=1)
     return json_answer({"status": "ready"})
@@ -30,7 +30,7 @@ async def ready(request: Request) -> Response:
 
 @router.get("/info", dependencies=[needs("embeddings")])
 async def info(request: Request, using: Using) -> Response:
-    """What is served, and within which limits."""
+    """Describe what is served, and its limits."""
     config = service_of(request).config
     encoder, scorer = using.encoder, using.scorer
     found: dict[str, Any] = {
@@ -54,23 +54,23 @@ async def info(request: Request, using: Using) -> Response:
 @router.get(
     "/metrics",
     dependencies=[needs("metrics")],
-    response_class=Response,  # So that only the answer is text, and its errors stay JSON.
+    response_class=Response,  # Only the success response is text; errors stay JSON.
     responses={200: {"content": {"text/plain": {}}}},
 )
 async def metrics(request: Request) -> Response:
-    """Measurements for Prometheus."""
+    """Metrics for Prometheus."""
     return Response(request.app.state.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 @router.post("/admin/reload", status_code=202, dependencies=[needs("admin")])
 async def reload(request: Request) -> Response:
-    """Load models, intents and replies anew in every worker; requests on their way are not disturbed."""
+    """Reload models, intents and replies in every worker; requests in progress are not affected."""
     service_of(request).wish_reload()
     return json_answer({"status": "reloading"}, 202)
 
 
 page_router = APIRouter(include_in_schema=False)
-"""The page: plain files of the package, nothing from elsewhere."""
+"""The files of the page, all from this package."""
 TYPES = {
     "index.html": "text/html; charset=utf-8",
     "page.css": "text/css; charset=utf-8",
@@ -89,13 +89,13 @@ def _file(name: str) -> Response:
 
 @page_router.get("/")
 async def page() -> Response:
-    """Try the service by hand."""
+    """The web page, to try the service by hand."""
     return _file("index.html")
 
 
 @page_router.get("/page/{name}")
 async def part(name: str) -> Response:
-    """A file of the page."""
+    """A file of the web page."""
     if name not in TYPES:
         raise RefusedError(404, "not_found", "There is nothing here.")
     return _file(name)

@@ -31,13 +31,13 @@ router = APIRouter(tags=["replies"], responses=ERRORS)
 
 
 class SuggestRequest(Asked):
-    """A conversation that wants a reply.
+    """A conversation that needs a reply.
 
     Attributes:
-        context: The turns so far, the oldest first.
-        k: How many replies.
-        mode: What is compared: vectors, words, both ("hybrid"), or similar contexts ("contexts", "all").
-        min_count: Only replies that were given so often.
+        context: The turns so far, oldest first.
+        k: How many replies to return.
+        mode: What to compare: vectors, words, both ("hybrid"), similar contexts ("contexts"), or everything ("all").
+        min_count: Only replies given at least this often.
         sources: Only replies from these logs.
         domains: Only replies from conversations of these domains.
     """
@@ -65,10 +65,10 @@ class Reply(BaseModel):
 
     Attributes:
         text: The reply.
-        score: What replies are ordered by.
-        similarity: The cosine of context and reply, where vectors were compared.
+        score: The score that orders the replies.
+        similarity: The cosine of context and reply, if vectors were compared.
         count: How often it was given.
-        sources: Some of the conversations that it comes from.
+        sources: Some of the conversations it comes from.
     """
 
     text: str
@@ -79,7 +79,7 @@ class Reply(BaseModel):
 
 
 class SuggestResponse(BaseModel):
-    """The best first, and the version of the index that they come from."""
+    """Replies, best first, and the version of the index they come from."""
 
     version: int
     replies: list[Reply]
@@ -93,13 +93,13 @@ class NewTurn(Asked):
 
 
 class NewConversation(Asked):
-    """A conversation whose replies shall be found from now on.
+    """A conversation to learn replies from.
 
     Attributes:
-        id: What identifies it in its source; the same conversation sent again with more turns adds only those.
-        source: The log that it comes from.
-        turns: The oldest first.
-        domains: What it is about.
+        id: Identifies the conversation in its source. Send it again with more turns, and only the new ones are added.
+        source: The log it comes from.
+        turns: The turns, oldest first.
+        domains: Its topics.
     """
 
     id: Name
@@ -127,11 +127,11 @@ class AddConversations(Asked):
 
 
 class Pending(BaseModel):
-    """Accepted and on disk; searched after the next round of indexing.
+    """The conversations are saved; they become searchable after the next round of indexing.
 
     Attributes:
-        accepted: How many were accepted now.
-        pending: How many wait to be indexed.
+        accepted: How many this request added.
+        pending: How many are waiting to be indexed.
     """
 
     accepted: int
@@ -145,7 +145,7 @@ def _replies(using: Resources) -> LiveReplies:
 
 
 def _condition(asked: SuggestRequest) -> str | None:
-    """The filters as SQL; clients never write any."""
+    """Build the filters as SQL; clients never write any."""
     parts = [f"count >= {asked.min_count}"] if asked.min_count else []
     parts += [
         f"array_has_any({column}, [{', '.join(map(quoted, names))}])"
@@ -157,7 +157,7 @@ def _condition(asked: SuggestRequest) -> str | None:
 
 @router.post("/v1/replies", response_model=SuggestResponse, dependencies=[needs("replies")])
 async def suggest(asked: SuggestRequest, using: Using) -> Response:
-    """Past replies that fit a conversation, with where they were given."""
+    """Find past replies that fit a conversation, with their sources."""
     served = _replies(using)
     check_texts(using.limits, [asked.context], "context")
     try:
@@ -181,7 +181,7 @@ async def suggest(asked: SuggestRequest, using: Using) -> Response:
     "/v1/replies/conversations", status_code=202, response_model=Pending, dependencies=[needs("replies:write")]
 )
 async def add(asked: AddConversations, using: Using) -> Response:
-    """Accept conversations. They are on disk when this answers, and searched after the next round of indexing."""
+    """Add conversations. A success response means they are saved; the next indexing round makes them searchable."""
     served = _replies(using)
     texts = [[turn.text for turn in conversation.turns] for conversation in asked.conversations]
     check_texts(using.limits, texts, "conversations")

@@ -1,4 +1,4 @@
-"""`/rerank` as text-embeddings-inference shapes it, `/v1/rerank` as Cohere does."""
+"""`/rerank` in text-embeddings-inference's shape, `/v1/rerank` in Cohere's."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ router = APIRouter(tags=["rerank"], responses=ERRORS)
 
 
 class TeiRequest(Asked):
-    """Texts to put in order.
+    """Texts to rank.
 
     Attributes:
         query: A message, or the turns of a conversation.
         texts: The candidates.
-        raw_scores: The network's own output instead of scores from 0 to 1.
-        return_text: Give the texts back too.
-        truncate: Accepted as text-embeddings-inference's clients send it; long texts are always cut.
-        truncation_direction: Accepted likewise; a conversation loses its oldest turns, a text its end.
+        raw_scores: Return the network's raw output instead of scores from 0 to 1.
+        return_text: Return the texts too.
+        truncate: Accepted for compatibility; long texts are always truncated.
+        truncation_direction: Accepted for compatibility; a conversation loses its oldest turns, a text its end.
     """
 
     model_config = example(query="I lost my card", texts=["I block it now.", "Hello!"])
@@ -51,7 +51,7 @@ class TeiRequest(Asked):
 
 
 class TeiResult(BaseModel):
-    """A text's place in the request and its score."""
+    """A text's index in the request, and its score."""
 
     index: int
     score: float
@@ -65,15 +65,15 @@ class CohereDocument(Asked):
 
 
 class CohereRequest(Asked):
-    """Documents to put in order.
+    """Documents to rank.
 
     Attributes:
         model: The re-ranker's name, if given.
         query: A message, or the turns of a conversation.
         documents: The candidates.
-        top_n: Only so many of the best.
-        return_documents: Give the documents back too.
-        max_chunks_per_doc: Accepted as Cohere's clients send it; documents are not cut into chunks.
+        top_n: How many of the best to return.
+        return_documents: Return the documents too.
+        max_chunks_per_doc: Accepted for compatibility; documents are not split into chunks.
     """
 
     model_config = example(query="I lost my card", documents=["I block it now.", "Hello!"], top_n=1)
@@ -87,7 +87,7 @@ class CohereRequest(Asked):
 
 
 class CohereResult(BaseModel):
-    """A document's place in the request and its score from 0 to 1."""
+    """A document's index in the request, and its score from 0 to 1."""
 
     index: int
     relevance_score: float
@@ -95,7 +95,7 @@ class CohereResult(BaseModel):
 
 
 class CohereResponse(BaseModel):
-    """The best first."""
+    """Results, best first."""
 
     id: str
     results: list[CohereResult]
@@ -104,7 +104,7 @@ class CohereResponse(BaseModel):
 async def _ranked(
     using: Resources, query: str | Sequence[str], texts: Sequence[str], *, param: str, raw: bool
 ) -> list[tuple[int, float]]:
-    """The places of the texts and their scores, the best first."""
+    """Return the indices of the texts and their scores, best first."""
     check_texts(using.limits, [query], "query")
     check_texts(using.limits, texts, param)
     if using.scorer is None:
@@ -120,7 +120,7 @@ async def _ranked(
 
 @router.post("/rerank", response_model=list[TeiResult], dependencies=[needs("rerank")])
 async def rerank(asked: TeiRequest, using: Using) -> Response:
-    """Put texts in order of how well they answer a message or a conversation."""
+    """Rank texts by how well they answer a message or a conversation."""
     results: list[dict[str, Any]] = []
     for index, score in await _ranked(using, asked.query, asked.texts, param="texts", raw=asked.raw_scores):
         text = {"text": asked.texts[index]} if asked.return_text else {}
@@ -130,7 +130,7 @@ async def rerank(asked: TeiRequest, using: Using) -> Response:
 
 @router.post("/v1/rerank", response_model=CohereResponse, dependencies=[needs("rerank")])
 async def rerank_documents(asked: CohereRequest, using: Using) -> Response:
-    """Put documents in order of how well they answer a message or a conversation."""
+    """Rank documents by how well they answer a message or a conversation."""
     if using.scorer is not None and asked.model not in (None, using.scorer.name):
         raise RefusedError(404, "model_not_found", "This model is not served; see /v1/models.", param="model")
     texts = [document if isinstance(document, str) else document.text for document in asked.documents]

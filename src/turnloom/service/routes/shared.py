@@ -1,4 +1,4 @@
-"""What routes share: types of requests, the resources of this moment, scopes, limits, and quick JSON."""
+"""Shared by all routes: request types, the current resources, scopes, limits, and fast JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _bearer = HTTPBearer(auto_error=False, description="An API key of the service.")
 
 
 def _encodable(text: str) -> str:
-    """JSON can hold halves of characters, which no model and no file can."""
+    """Reject lone surrogates, which JSON can contain but no model or file can."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -42,18 +42,18 @@ Turns = Annotated[list[Text], Field(min_length=1)]
 
 
 class Asked(BaseModel):
-    """A request; what it does not know is an error, so that no typing mistake passes unnoticed."""
+    """A request body. Unknown fields are errors, so that a typo never passes unnoticed."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 def example(**request: Any) -> ConfigDict:
-    """The configuration of a request's class that puts an example into the API's description."""
+    """Model configuration that adds an example to the API description."""
     return ConfigDict(json_schema_extra={"examples": [request]})
 
 
 def needs(scope: KeyScope) -> Any:
-    """A dependency: the key of the request must have a scope. The guard has found the key already."""
+    """A dependency that requires a scope. The guard has authenticated the key already."""
 
     async def check(request: Request, _shown: Annotated[Any, Depends(_bearer)] = None) -> None:
         key = request.scope["state"].get("key")
@@ -66,7 +66,7 @@ def needs(scope: KeyScope) -> Any:
 
 
 def service_of(request: Request) -> Service:
-    """The service that an app serves."""
+    """Return the service behind an app."""
     service: Service = request.app.state.service
     return service
 
@@ -83,17 +83,17 @@ Result = TypeVar("Result")
 
 
 async def in_thread(work: Callable[..., Result], *arguments: Any) -> Result:
-    """Run what would hold up other requests in a thread. Whoever stops waiting for it is let go at once."""
+    """Run blocking work in a thread. A caller that stops waiting is released at once."""
     return await anyio.to_thread.run_sync(lambda: work(*arguments), abandon_on_cancel=True)
 
 
 def turns_of(message: str | Sequence[str]) -> list[str]:
-    """A message alone is a conversation of one turn."""
+    """Treat a single message as a conversation of one turn."""
     return [message] if isinstance(message, str) else list(message)
 
 
 def check_texts(limits: Limits, items: Sequence[str | Sequence[str]], param: str) -> None:
-    """Refuse too many texts, too long texts and too long conversations."""
+    """Reject too many texts, too long texts and too long conversations."""
     if len(items) > limits.texts:
         raise RefusedError(422, "too_many", f"At most {limits.texts} are taken at once.", param=param)
     for turns in map(turns_of, items):
@@ -104,5 +104,5 @@ def check_texts(limits: Limits, items: Sequence[str | Sequence[str]], param: str
 
 
 def json_answer(content: Any, status: int = 200) -> Response:
-    """JSON by orjson, numpy's numbers included: vectors would take longer to print than to compute otherwise."""
+    """Return JSON by orjson, including numpy numbers: otherwise vectors take longer to print than to compute."""
     return Response(orjson.dumps(content, option=orjson.OPT_SERIALIZE_NUMPY), status, media_type="application/json")
