@@ -65,7 +65,7 @@ def _gradients(rank: int, world: int, port: int, folder: str, edges: list[int]) 
     queries, replies, weights = pairs()
     matrix = torch.eye(4).requires_grad_()
     own = slice(edges[rank], edges[rank + 1])
-    kept = {"texts": TEXTS[own], "dialogues": DIALOGUES[own], "weights": weights[own]}
+    kept: dict[str, Any] = {"texts": TEXTS[own], "dialogues": DIALOGUES[own], "weights": weights[own]}
     next_reply_loss(queries[own] @ matrix, replies[own] @ matrix.T, **kept).backward()
     assert matrix.grad is not None
     dist.all_reduce(matrix.grad)
@@ -89,4 +89,5 @@ def test_processes_have_the_gradient_of_one(world: int, edges: list[int], tmp_pa
         process.join(120)
         assert process.exitcode == 0
     found = torch.load(tmp_path / "gradient.pt", weights_only=True)
+    assert matrix.grad is not None
     assert torch.allclose(found, matrix.grad, rtol=1e-5, atol=1e-7)

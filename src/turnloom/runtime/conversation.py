@@ -133,8 +133,7 @@ class ConversationEncoder:
             self.encode_turns(context, who).mean(axis=0)
             for context, who in zip(contexts, _speakers(contexts, speakers), strict=True)
         ]
-        vectors: Vectors = unit_rows(np.stack(whole))
-        return vectors
+        return unit_rows(np.stack(whole))
 
     def encode_turns(self, turns: Context, speakers: Sequence[object] | None = None) -> Vectors:
         """A vector for each turn of a conversation in its context: what it does there, beside what it means."""
@@ -189,11 +188,13 @@ class ConversationState:
 
     def turn_vectors(self) -> Vectors:
         """A vector for each turn in its context."""
-        return self._read()[1][0]
+        turns: Vectors = self._read()[1][0]
+        return turns
 
     def query(self) -> Vectors:
         """The vector that searches for a reply to the conversation so far, one row."""
-        return self._read()[0][:, -1]
+        query: Vectors = self._read()[0][:, -1]
+        return query
 
 
 def _pieces(rows: Any, size: int) -> list[Any]:
