@@ -10,6 +10,7 @@ from pathlib import Path
 from turnloom.benchmarks.data import Labelled, Pool, hashed_parts, only_labels
 from turnloom.benchmarks.task import Space, Task
 from turnloom.benchmarks.tasks.action_prediction import ActionPrediction
+from turnloom.benchmarks.tasks.conversation_retrieval import ConversationRetrieval
 from turnloom.benchmarks.tasks.dialogue_inference import DialogueInference
 from turnloom.benchmarks.tasks.fine_tuning import ActionFineTuning, IntentFineTuning, SelectionFineTuning
 from turnloom.benchmarks.tasks.intent_knn import IntentNeighbours
@@ -70,7 +71,8 @@ def _ums() -> list[Task]:
 
 
 def _conversation() -> list[Task]:
-    return [ResponseSelection(name, None, space) for name in DIALOGUES for space in SPACES]
+    tasks: list[Task] = [ResponseSelection(name, None, space) for name in DIALOGUES for space in SPACES]
+    return [*tasks, *[ConversationRetrieval(name) for name in ("sgd", "multiwoz21")]]
 
 
 def _quick() -> list[Task]:

@@ -74,6 +74,7 @@ class TaskInfo(BaseModel):
         "response selection",
         "response re-ranking",
         "semantic retrieval",
+        "conversation retrieval",
         "similarity",
         "action prediction",
         "dialogue inference",
