@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from turnloom.benchmarks import CachedEncoder, Task, suite_tasks
-from turnloom.benchmarks.data import split_pool
+from turnloom.benchmarks.data import split_pool, split_rows
 from turnloom.benchmarks.metrics import average_precision
 from turnloom.benchmarks.tasks.action_prediction import ActionPrediction, action_splits
+from turnloom.benchmarks.tasks.appropriate_reply import AppropriateReply
 from turnloom.benchmarks.tasks.conversation_retrieval import ConversationRetrieval
 from turnloom.benchmarks.tasks.dialogue_inference import DialogueInference
 from turnloom.benchmarks.tasks.intent_knn import IntentNeighbours
@@ -270,6 +271,8 @@ def chance(task: Task) -> float:
         return _majority_f1(task)
     if isinstance(task, DialogueInference):
         return 60.0
+    if isinstance(task, AppropriateReply):
+        return _share_of_same_acts(task)
     if isinstance(task, ConversationRetrieval):
         return _tied_precision(right=400 // CLASSES - 1, others=399)
     assert isinstance(task, SemanticRetrieval)
@@ -287,6 +290,17 @@ def _majority_f1(task: ActionPrediction) -> float:
         share = sum(name in labels for labels in test) / len(test)
         each.append(2 * share / (1 + share) if common else 0.0)
     return 100 * float(np.mean(each))
+
+
+def _share_of_same_acts(task: Task) -> float:
+    """One of all replies is drawn: the chance that it was said with the acts of the true one."""
+    said: dict[str, set[str]] = {}
+    wanted = []
+    for row in split_rows(task.info.dataset, "test"):
+        turn = row["turns"][-1]
+        wanted.append(str(sorted(turn["acts"])))
+        said.setdefault(turn["text"], set()).add(wanted[-1])
+    return 100 * float(np.mean([acts in each for acts in wanted for each in said.values()]))
 
 
 def _tied_precision(right: int, others: int) -> float:

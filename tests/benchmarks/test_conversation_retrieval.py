@@ -30,7 +30,7 @@ class Angles:
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         angles = np.array([ANGLES[text.split("\n")[0]] for text in texts])
         lengths = np.array([5.0 if text == "ok" else 1.0 for text in texts])
-        return lengths[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        return np.stack([lengths * np.cos(angles), lengths * np.sin(angles)], axis=1)
 
 
 class OwnConversations(ObjectEncoder):

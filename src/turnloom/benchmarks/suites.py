@@ -10,6 +10,7 @@ from pathlib import Path
 from turnloom.benchmarks.data import Labelled, Pool, hashed_parts, only_labels
 from turnloom.benchmarks.task import Space, Task
 from turnloom.benchmarks.tasks.action_prediction import ActionPrediction
+from turnloom.benchmarks.tasks.appropriate_reply import AppropriateReply
 from turnloom.benchmarks.tasks.conversation_retrieval import ConversationRetrieval
 from turnloom.benchmarks.tasks.dialogue_inference import DialogueInference
 from turnloom.benchmarks.tasks.fine_tuning import ActionFineTuning, IntentFineTuning, SelectionFineTuning
@@ -72,7 +73,8 @@ def _ums() -> list[Task]:
 
 def _conversation() -> list[Task]:
     tasks: list[Task] = [ResponseSelection(name, None, space) for name in DIALOGUES for space in SPACES]
-    return [*tasks, *[ConversationRetrieval(name) for name in ("sgd", "multiwoz21")]]
+    tasks += [ConversationRetrieval(name) for name in ("sgd", "multiwoz21")]
+    return [*tasks, *[AppropriateReply(name, space) for name in ("sgd", "multiwoz21", "star") for space in SPACES]]
 
 
 def _quick() -> list[Task]:

@@ -75,6 +75,7 @@ class TaskInfo(BaseModel):
         "response re-ranking",
         "semantic retrieval",
         "conversation retrieval",
+        "appropriate reply",
         "similarity",
         "action prediction",
         "dialogue inference",

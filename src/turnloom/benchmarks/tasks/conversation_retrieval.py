@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from turnloom.benchmarks.cache import CachedEncoder
 from turnloom.benchmarks.data import split_rows
@@ -89,9 +90,7 @@ def _precision_and_reciprocal(vectors: Vectors, labels: Sequence[frozenset[str]]
     return precision, reciprocal
 
 
-def _searches(
-    vectors: Vectors, labels: Sequence[frozenset[str]]
-) -> Iterator[tuple[Floats, np.ndarray[tuple[int], np.dtype[np.bool_]]]]:
+def _searches(vectors: Vectors, labels: Sequence[frozenset[str]]) -> Iterator[tuple[Floats, npt.NDArray[np.bool_]]]:
     """For each conversation whose label others have: how near all others are, and which have its label."""
     number = {label: place for place, label in enumerate(dict.fromkeys(labels))}
     codes = np.array([number[label] for label in labels])
