@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from turnloom.benchmarks import CachedEncoder, Task, suite_tasks
-from turnloom.benchmarks.data import split_pool
+from turnloom.benchmarks.data import split_pool, split_rows
 from turnloom.benchmarks.metrics import average_precision
 from turnloom.benchmarks.tasks.action_prediction import ActionPrediction, action_splits
+from turnloom.benchmarks.tasks.appropriate_reply import AppropriateReply
+from turnloom.benchmarks.tasks.conversation_retrieval import ConversationRetrieval
 from turnloom.benchmarks.tasks.dialogue_inference import DialogueInference
 from turnloom.benchmarks.tasks.intent_knn import IntentNeighbours
 from turnloom.benchmarks.tasks.intent_prototypes import IntentPrototypes
@@ -62,12 +64,15 @@ def _dialogues(count: int, rng: random.Random | None, keys: int | None = None) -
     replies = [n % (keys or count) for n in range(count)]
     acts = [_acts(key) for key in replies]
     said = list(replies)
+    services = [key % CLASSES for key in replies]
     if rng:
         rng.shuffle(replies)
         rng.shuffle(acts)
+        rng.shuffle(services)
     return [
         {
             "id": str(n),
+            "services": [f"service{services[n]}"],
             "turns": [
                 *[{"speaker": "a", "text": f"said {part} in key{said[n]}"} for part in "xyz"],
                 {"speaker": "system", "text": f"answer to key{replies[n]}", "acts": acts[n]},
@@ -225,9 +230,25 @@ class OracleScorer:
         return np.array([float(reply == f"answer to {key}") for reply in replies])
 
 
+class ConversationOracle(ObjectEncoder):
+    """Knows what a whole conversation is about, which its turns alone do not say."""
+
+    def encode_conversations(self, contexts: Sequence[Sequence[str]]) -> np.ndarray:
+        keys = [int(context[0].split("key")[1]) for context in contexts]
+        return np.eye(CLASSES)[[key % CLASSES for key in keys]]
+
+
+def encoder_for(task: Task, model: Any) -> CachedEncoder:
+    if isinstance(model, Oracle):
+        if isinstance(task, Reranking):
+            return CachedEncoder(OracleScorer())
+        if isinstance(task, ConversationRetrieval):
+            return CachedEncoder(ConversationOracle(model))
+    return CachedEncoder(ObjectEncoder(model))
+
+
 def score(task: Task, model: Any) -> float:
-    scores = isinstance(task, Reranking) and isinstance(model, Oracle)
-    encoder = CachedEncoder(OracleScorer() if scores else ObjectEncoder(model))
+    encoder = encoder_for(task, model)
     draws = task.evaluate(encoder, 2, 0)
     return float(np.mean([draw.scores[task.info.main_score] for draw in draws]))
 
@@ -250,6 +271,10 @@ def chance(task: Task) -> float:
         return _majority_f1(task)
     if isinstance(task, DialogueInference):
         return 60.0
+    if isinstance(task, AppropriateReply):
+        return _share_of_same_acts(task)
+    if isinstance(task, ConversationRetrieval):
+        return _tied_precision(right=400 // CLASSES - 1, others=399)
     assert isinstance(task, SemanticRetrieval)
     queries = retrieval_queries(task.info.dataset)
     return 100 * float(np.mean([average_precision(np.zeros(len(q.relevant)), np.array(q.relevant)) for q in queries]))
@@ -265,6 +290,26 @@ def _majority_f1(task: ActionPrediction) -> float:
         share = sum(name in labels for labels in test) / len(test)
         each.append(2 * share / (1 + share) if common else 0.0)
     return 100 * float(np.mean(each))
+
+
+def _share_of_same_acts(task: Task) -> float:
+    """One of all replies is drawn: the chance that it was said with the acts of the true one."""
+    said: dict[str, set[str]] = {}
+    wanted = []
+    for row in split_rows(task.info.dataset, "test"):
+        turn = row["turns"][-1]
+        wanted.append(str(sorted(turn["acts"])))
+        said.setdefault(turn["text"], set()).add(wanted[-1])
+    return 100 * float(np.mean([acts in each for acts in wanted for each in said.values()]))
+
+
+def _tied_precision(right: int, others: int) -> float:
+    """Average precision in percent when `others` candidates tie: at each rank is a right one or not, by chance.
+
+    A right one at rank r has r - 1 before it, of which (right - 1) in (others - 1) are right.
+    """
+    ranks = np.arange(1, others + 1)
+    return 100 * float(np.mean((1 + (ranks - 1) * (right - 1) / (others - 1)) / ranks))
 
 
 def _neighbour_chance(task: Task) -> float:

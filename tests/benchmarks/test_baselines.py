@@ -85,7 +85,8 @@ def test_bm25_finds_shared_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     write_sets(tmp_path / "sets")
     monkeypatch.setenv("TURNLOOM_DATA", str(tmp_path / "sets"))
     tasks = {task.info.name: task for task in lexical_tasks(suite_tasks("all"))}
-    assert len(tasks) == 15
+    assert len(tasks) == 21
     # A question and its answer share their key, and nothing else is shared by so few.
     assert tasks["select-amazon_qa"].evaluate(None, 1, 0)[0].scores["top1"] == pytest.approx(100)  # type: ignore[arg-type]
+    assert tasks["appropriate-sgd"].evaluate(None, 1, 0)[0].scores["exact_top1"] == pytest.approx(100)  # type: ignore[arg-type]
     assert tasks["retrieve-multidogo"].evaluate(None, 1, 0)[0].scores["map"] > 50  # type: ignore[arg-type]

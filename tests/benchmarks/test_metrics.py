@@ -41,13 +41,18 @@ def test_ranking_scores_are_means_over_all_orders_of_ties(scores: list[int], dat
 def test_average_precision_and_first_hit_are_means_over_all_orders(scores: list[int], data: st.DataObject) -> None:
     relevant = np.array(data.draw(st.lists(st.booleans(), min_size=len(scores), max_size=len(scores)).filter(any)))
     precisions, firsts = [], []
+    best: dict[int, list[float]] = {1: [], 2: [], 5: []}
     for order in orders(scores):
         hits = [place + 1 for place, item in enumerate(order) if relevant[item]]
         precisions.append(np.mean([(number + 1) / place for number, place in enumerate(hits)]))
         firsts.append(1 / hits[0])
+        for k, shares in best.items():
+            shares.append(float(np.mean(relevant[order[:k]])))
     values = np.array(scores, float)
     assert metrics.average_precision(values, relevant) == pytest.approx(np.mean(precisions))
     assert metrics.first_relevant_reciprocal_rank(values, relevant) == pytest.approx(np.mean(firsts))
+    for k, shares in best.items():
+        assert metrics.expected_precision(values, relevant, k) == pytest.approx(np.mean(shares))
 
 
 def test_average_precision_without_ties_is_scikit_learns() -> None:

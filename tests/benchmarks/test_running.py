@@ -15,7 +15,7 @@ from turnloom.benchmarks.data import labelled
 from turnloom.benchmarks.task import Draws, Task
 from turnloom.benchmarks.tasks.intent_prototypes import IntentPrototypes
 from turnloom.benchmarks.tasks.out_of_scope import OutOfScope
-from turnloom.benchmarks.tasks.response_selection import Selection, blocks, selection_scores
+from turnloom.benchmarks.tasks.response_selection import Selection, blocks, next_turns, selection_scores
 from turnloom.benchmarks.tasks.similarity import Geometry
 from turnloom.corpus.cleaning.hold_out import SUITES as HELD_OUT
 from turnloom.errors import TurnloomError
@@ -156,6 +156,24 @@ def test_blocks_are_shuffled_and_disjoint() -> None:
     assert found != blocks(pairs, seed=4)
 
 
+def test_a_context_of_all_turns_may_have_any_length() -> None:
+    dialogue = [("a", "hi"), ("b", "hello"), ("b", "how can I help?"), ("a", "my card is lost"), ("b", "oh no")]
+    every, three = (list(next_turns([dialogue], turns)) for turns in (None, 3))
+    # The third turn is of the speaker before, and no reply.
+    assert every == [
+        Selection(("hi",), "hello"),
+        Selection(("hi", "hello", "how can I help?"), "my card is lost"),
+        Selection(("hi", "hello", "how can I help?", "my card is lost"), "oh no"),
+    ]
+    assert three == [every[1], Selection(("hello", "how can I help?", "my card is lost"), "oh no")]
+
+
+def test_all_turns_are_named_tasks_of_their_own() -> None:
+    names = ["select-sgd-all", "select-sgd-all-heads", "select-topical_chat-all", "select-topical_chat-all-heads"]
+    assert [task.info.name for task in tasks_named(names)] == names
+    assert not any("topical_chat" in task.info.name for task in suite_tasks("all"))
+
+
 def test_bm25_against_the_formula() -> None:
     texts = ["the cat sat", "the dog", "a cat and a cat"]
     found = BM25(texts).scores(["cat cat", "zebra"])
@@ -170,7 +188,7 @@ def test_bm25_against_the_formula() -> None:
 
 
 def test_suites_and_what_is_held_out_for_them_agree() -> None:
-    for suite in ("dse", "dialoguecse", "tadse"):
+    for suite in ("dse", "dialoguecse", "tadse", "conversation"):
         assert {task.info.dataset for task in suite_tasks(suite)} == set(HELD_OUT[suite])
     names = [task.info.name for task in suite_tasks("all")]
     assert len(names) == len(set(names))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from turnloom.benchmarks.task import Task, TaskInfo
+from turnloom.benchmarks.tasks.appropriate_reply import BLOCK, AppropriateReply
 from turnloom.benchmarks.tasks.reranking import Reranking
 from turnloom.benchmarks.tasks.response_selection import ResponseSelection, Selection
 from turnloom.benchmarks.tasks.retrieval import Query, SemanticRetrieval
@@ -164,6 +165,21 @@ class _LexicalRetrieval(SemanticRetrieval):
             yield found.scores([query.text])[0][[number[text] for text in query.candidates]]
 
 
+class _LexicalAppropriateReply(AppropriateReply):
+    """Appropriate replies by BM25 instead of vectors, word statistics over all replies.
+
+    Only the last turn searches: the words of all turns find what was said before, and on the validation splits of SGD
+    and MultiWOZ a right reply 2.5 and 12 times less often.
+    """
+
+    lexical = True
+
+    def _scores(self, encoder: Any, contexts: list[tuple[str, ...]], replies: list[str]) -> Iterator[Any]:  # noqa: ARG002
+        found = BM25(replies)
+        for start in range(0, len(contexts), BLOCK):
+            yield from found.scores([context[-1] for context in contexts[start : start + BLOCK]])
+
+
 def lexical_tasks(tasks: Sequence[Task]) -> list[Task]:
     """Those of the tasks that BM25 can do, with BM25 in them."""
     found: list[Task] = []
@@ -171,6 +187,8 @@ def lexical_tasks(tasks: Sequence[Task]) -> list[Task]:
         info: TaskInfo = task.info
         if isinstance(task, ResponseSelection) and task.space == "plain":
             found.append(_LexicalSelection(info.dataset, task.turns, pairs=task.pairs if info.own_data else None))
+        elif isinstance(task, AppropriateReply) and task.space == "plain":
+            found.append(_LexicalAppropriateReply(info.dataset, replies=task.replies if info.own_data else None))
         elif isinstance(task, Reranking):
             found.append(task)
         elif isinstance(task, SemanticRetrieval) and info.language == "en":

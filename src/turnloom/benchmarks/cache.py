@@ -75,8 +75,10 @@ class CachedEncoder:
         self.source = source_of(encoder)
         self.languages = encoder.languages
         self.has_heads: bool = getattr(encoder, "has_heads", False)
+        self.has_conversations = hasattr(encoder, "encode_conversations")
         self._on_texts = on_texts
-        made_by = {"text": self._turns.fingerprint, "query": encoder.fingerprint, "document": encoder.fingerprint}
+        made_by = dict.fromkeys(("query", "document", "conversation"), encoder.fingerprint)
+        made_by["text"] = self._turns.fingerprint
         self._scores: dict[tuple[tuple[str, ...], tuple[str, ...]], Floats] = {}
         self._stores = {kind: _Store(folder / made / kind if folder else None) for kind, made in made_by.items()}
 
@@ -89,6 +91,12 @@ class CachedEncoder:
             store.add(piece, encode(piece))
             self._on_texts(len(piece))
         return store.rows(texts) if texts else np.zeros((0, 1), np.float32)
+
+    def _through_turns(
+        self, kind: str, contexts: Sequence[Context], encode: Callable[[list[list[str]]], Vectors]
+    ) -> Vectors:
+        joined = ["\x1f".join(context) for context in contexts]
+        return self._through(kind, joined, lambda piece: encode([text.split("\x1f") for text in piece]))
 
     def score(self, context: Context, replies: Sequence[str]) -> Floats:
         """A scorer's output for each reply, remembered until the process ends."""
@@ -111,10 +119,11 @@ class CachedEncoder:
 
     def encode_query(self, contexts: Sequence[Context]) -> Vectors:
         """Vectors for contexts."""
-        formatted = ["\x1f".join(context) for context in contexts]
-        return self._through(
-            "query", formatted, lambda piece: self.encoder.encode_query([t.split("\x1f") for t in piece])
-        )
+        return self._through_turns("query", contexts, self.encoder.encode_query)
+
+    def encode_conversations(self, conversations: Sequence[Context]) -> Vectors:
+        """One vector per whole conversation, of a model that `has_conversations`."""
+        return self._through_turns("conversation", conversations, self.encoder.encode_conversations)
 
     def encode_document(self, replies: Sequence[str]) -> Vectors:
         """Vectors for replies."""

@@ -73,18 +73,31 @@ def average_precision(scores: Floats, relevant: npt.NDArray[np.bool_]) -> float:
     total = int(relevant.sum())
     if total == 0:
         return 0.0
-    found, before = 0.0, 0
-    relevant_before = 0
-    for value in np.unique(scores)[::-1]:
-        group = scores == value
-        tied, hits = int(group.sum()), int((group & relevant).sum())
-        if hits:
-            place = np.arange(1, tied + 1)
-            inside = (hits - 1) * (place - 1) / (tied - 1) if tied > 1 else np.zeros(1)
-            found += float((hits / tied * (relevant_before + inside + 1) / (before + place)).sum())
-        before += tied
-        relevant_before += hits
-    return found / total
+    _, group = np.unique(-scores, return_inverse=True)
+    tied, hits = np.bincount(group), np.bincount(group, weights=relevant)
+    before, relevant_before = np.cumsum(tied) - tied, np.cumsum(hits) - hits
+    rank = np.arange(1, len(scores) + 1)
+    own = np.repeat(np.arange(len(tied)), tied)  # The group that each rank falls into.
+    inside = (hits[own] - 1) * (rank - before[own] - 1) / np.maximum(tied[own] - 1, 1)
+    return float((hits[own] / tied[own] * (relevant_before[own] + inside + 1) / rank).sum()) / total
+
+
+def _chances_among_best(scores: Floats, k: int) -> Floats:
+    """Each candidate's chance to be among the k best: those tied at the k-th rank share the ranks that are left."""
+    kth = np.partition(scores, len(scores) - k)[len(scores) - k]
+    sure, tied = scores > kth, scores == kth
+    return np.asarray(sure + tied * ((k - sure.sum()) / tied.sum()), np.float64)
+
+
+def expected_precision(scores: Floats, relevant: npt.NDArray[np.bool_], k: int) -> float:
+    """The share of relevant candidates among the k best, or among all if there are fewer.
+
+    Example:
+        >>> expected_precision(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]), 2)
+        0.75
+    """
+    k = min(k, len(scores))
+    return float(_chances_among_best(scores, k)[relevant].sum() / k)
 
 
 def best_column_credit(scores: Matrix, truths: npt.NDArray[np.int64]) -> Floats:
@@ -99,12 +112,10 @@ def nearest_label_credit(
 ) -> float:
     """The chance that the k nearest neighbours vote for the truth.
 
-    Neighbours tied at the k-th place share the places that are left; tied votes share the credit.
+    Neighbours tied at the k-th rank share the ranks that are left; tied votes share the credit.
     """
-    kth = np.partition(similarities, len(similarities) - k)[len(similarities) - k]
-    sure, tied = similarities > kth, similarities == kth
-    weight = sure + tied * ((k - sure.sum()) / tied.sum())
-    votes = np.round(np.bincount(labels, weights=weight, minlength=classes), 9)
+    weights = _chances_among_best(similarities, k)
+    votes = np.round(np.bincount(labels, weights=weights, minlength=classes), 9)
     if k == 1:  # One neighbour is drawn among the tied ones: its label is the answer.
         return float(votes[truth])
     winners = votes == votes.max()

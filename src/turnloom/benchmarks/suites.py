@@ -10,6 +10,8 @@ from pathlib import Path
 from turnloom.benchmarks.data import Labelled, Pool, hashed_parts, only_labels
 from turnloom.benchmarks.task import Space, Task
 from turnloom.benchmarks.tasks.action_prediction import ActionPrediction
+from turnloom.benchmarks.tasks.appropriate_reply import AppropriateReply
+from turnloom.benchmarks.tasks.conversation_retrieval import ConversationRetrieval
 from turnloom.benchmarks.tasks.dialogue_inference import DialogueInference
 from turnloom.benchmarks.tasks.fine_tuning import ActionFineTuning, IntentFineTuning, SelectionFineTuning
 from turnloom.benchmarks.tasks.intent_knn import IntentNeighbours
@@ -69,6 +71,12 @@ def _ums() -> list[Task]:
     return [Reranking(name, adversarial=planted) for name in DIALOGUES for planted in (False, True)]
 
 
+def _conversation() -> list[Task]:
+    tasks: list[Task] = [ResponseSelection(name, None, space) for name in DIALOGUES for space in SPACES]
+    tasks += [ConversationRetrieval(name) for name in ("sgd", "multiwoz21")]
+    return [*tasks, *[AppropriateReply(name, space) for name in ("sgd", "multiwoz21", "star") for space in SPACES]]
+
+
 def _quick() -> list[Task]:
     return [
         *[IntentPrototypes(name, 1) for name in ("clinc150", "snips")],
@@ -87,8 +95,9 @@ SUITES: dict[str, Callable[[], list[Task]]] = {
     "tadse": _tadse,
     "diaeval": _diaeval,
     "ums": _ums,
+    "conversation": _conversation,
     "quick": _quick,
-    "all": lambda: [*_dse(), *_dialoguecse(), *_tadse(), *_diaeval(), *_ums()],
+    "all": lambda: [*_dse(), *_dialoguecse(), *_tadse(), *_diaeval(), *_ums(), *_conversation()],
 }
 """The suites by name; `all` leaves out the one that fine-tunes.
 
@@ -108,7 +117,7 @@ def tasks_named(names: list[str]) -> list[Task]:
     every = [
         *suite_tasks("all"),
         *_fine_tuned((*INTENTS, *MORE_INTENTS), ("gsim", "sgd", "star")),
-        *[ResponseSelection("topical_chat", 1, space) for space in SPACES],
+        *[ResponseSelection("topical_chat", turns, space) for turns in (1, None) for space in SPACES],
     ]
     known = {task.info.name: task for task in every}
     found = []

@@ -74,6 +74,8 @@ class TaskInfo(BaseModel):
         "response selection",
         "response re-ranking",
         "semantic retrieval",
+        "conversation retrieval",
+        "appropriate reply",
         "similarity",
         "action prediction",
         "dialogue inference",

@@ -56,7 +56,7 @@ def evaluate(
         ..., help="A model's folder; or bm25, tfidf, static:FOLDER, whitening:FOLDER, cls:FOLDER, mean:FOLDER."
     ),
     suite: str | None = typer.Option(
-        None, help="quick (the default), dse, dse-finetune, dialoguecse, tadse, diaeval, ums or all."
+        None, help="quick (the default), dse, dse-finetune, dialoguecse, tadse, diaeval, ums, conversation or all."
     ),
     tasks: str | None = typer.Option(None, help="Only these tasks, separated by commas."),
     intents: Path | None = typer.Option(

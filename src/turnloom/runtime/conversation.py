@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -112,28 +112,33 @@ class ConversationEncoder:
             contexts: The turns of each so far, the oldest first.
             speakers: Who said each turn; two who alternate if not known.
         """
+        found = np.zeros((len(contexts), 2 * self.reader.shape.width), np.float32)
+        for chosen, sizes, (queries, _) in self._batches(contexts, speakers):
+            found[chosen] = queries[np.arange(len(chosen)), sizes - 1]
+        return found
+
+    def encode_conversations(self, contexts: Sequence[Context], speakers: Speakers | None = None) -> Vectors:
+        """One vector for each whole conversation: what its turns call for, each in its context, and what they mean."""
+        found = np.zeros((len(contexts), 2 * self.reader.shape.width), np.float32)
+        for chosen, sizes, (_, turns) in self._batches(contexts, speakers):
+            said = np.arange(turns.shape[1]) < sizes[:, None]
+            found[chosen] = (turns * said[:, :, None]).sum(axis=1)
+        return unit_rows(found)
+
+    def _batches(
+        self, contexts: Sequence[Context], speakers: Speakers | None
+    ) -> Iterator[tuple[Numbers, Numbers, tuple[Vectors, Vectors]]]:
+        """Contexts of like length together: which they are, how many turns they have, and what the network reads."""
         most = self.reader.shape.max_turns
         cut = [tuple(context[-most:]) for context in contexts]
         spoken = [list(who)[-most:] for who in _speakers(contexts, speakers)]
         places: dict[str, int] = {}
         rows = [[places.setdefault(turn, len(places)) for turn in context] for context in cut]
         vectors = self.turns.encode(list(places))
-        found = np.zeros((len(cut), 2 * self.reader.shape.width), np.float32)
-        # Contexts of like length share a batch.
-        order = np.array(sorted(range(len(cut)), key=lambda index: len(cut[index])), np.int64)
-        for chosen in _pieces(order, AT_A_TIME):
+        sizes = np.array([len(row) for row in rows], np.int64)
+        for chosen in _pieces(np.argsort(sizes, kind="stable"), AT_A_TIME):
             batch, numbers = pad_conversations([rows[index] for index in chosen], [spoken[index] for index in chosen])
-            last = [len(rows[index]) - 1 for index in chosen]
-            found[chosen] = self.reader.read(vectors[batch], numbers)[0][np.arange(len(chosen)), last]
-        return found
-
-    def encode_conversations(self, contexts: Sequence[Context], speakers: Speakers | None = None) -> Vectors:
-        """One vector for each whole conversation: what its turns call for, each in its context, and what they mean."""
-        whole = [
-            self.encode_turns(context, who).mean(axis=0)
-            for context, who in zip(contexts, _speakers(contexts, speakers), strict=True)
-        ]
-        return unit_rows(np.stack(whole))
+            yield chosen, sizes[chosen], self.reader.read(vectors[batch], numbers)
 
     def encode_turns(self, turns: Context, speakers: Sequence[object] | None = None) -> Vectors:
         """A vector for each turn of a conversation in its context: what it does there, beside what it means."""

@@ -15,6 +15,7 @@ from turnloom.benchmarks.metrics import (
     average_precision,
     best_column_credit,
     cosine_similarity,
+    expected_precision,
     expected_top_k,
     first_relevant_reciprocal_rank,
 )
@@ -72,10 +73,9 @@ def _scores(outputs: Floats, right: npt.NDArray[np.bool_], tops: Sequence[int]) 
     keep = ~right
     keep[best] = True
     place = int(keep[:best].sum())
-    rows = np.broadcast_to(outputs, (int(right.sum()), len(outputs)))
     return {
         **{f"top{k}": 100 * expected_top_k(outputs[keep], place, k) for k in tops},
-        "p_at_1": 100 * float(best_column_credit(rows, np.flatnonzero(right)).sum()),
+        "p_at_1": 100 * expected_precision(outputs, right, 1),
         "map": 100 * average_precision(outputs, right),
         "mrr": 100 * first_relevant_reciprocal_rank(outputs, right),
     }

@@ -16,6 +16,7 @@ from turnloom.benchmarks.task import Draw, Draws, Space, Task, TaskInfo
 BLOCK = 100
 MAX_PAIRS = 3_000
 TOP = (1, 3, 10)
+CONTEXT_NAMES = {1: "-next", None: "-all"}
 
 
 @dataclass(frozen=True)
@@ -32,15 +33,23 @@ def _question_answers(dataset: str, *files: str) -> Iterator[Selection]:
             yield Selection((row["question"],), row["answer"])
 
 
-def next_turns(dialogues: Iterable[Sequence[tuple[str, str]]], turns: int) -> Iterator[Selection]:
-    """Each turn of a new speaker after the `turns` before it; a context of several turns must be complete."""
+def next_turns(dialogues: Iterable[Sequence[tuple[str, str]]], turns: int | None) -> Iterator[Selection]:
+    """Each turn of a new speaker after the `turns` before it, or after all of them for None.
+
+    A context of a number of turns must be complete; one of all turns may be a single turn.
+
+    Example:
+        >>> [pair.context for pair in next_turns([[("a", "hi"), ("b", "hello"), ("a", "bye")]], None)]
+        [('hi',), ('hi', 'hello')]
+    """
     for dialogue in dialogues:
-        for place in range(turns, len(dialogue)):
+        for place in range(turns or 1, len(dialogue)):
             if dialogue[place][0] != dialogue[place - 1][0]:
-                yield Selection(tuple(text for _, text in dialogue[place - turns : place]), dialogue[place][1])
+                first = 0 if turns is None else place - turns
+                yield Selection(tuple(text for _, text in dialogue[first:place]), dialogue[place][1])
 
 
-def selection_pairs(dataset: str, turns: int = 1) -> list[Selection]:
+def selection_pairs(dataset: str, turns: int | None = 1) -> list[Selection]:
     """All contexts and replies of a set; questions and answers have one turn of context."""
     if dataset == "amazon_qa":
         return list(_question_answers(dataset, "Appliances", "Video_Games"))
@@ -77,14 +86,14 @@ def selection_draw(scores: list[dict[str, float]]) -> Draw:
 class ResponseSelection(Task):
     """The true reply is ranked among the replies of 99 other contexts.
 
-    `space` is what is compared: meanings, or the context's and the reply's own spaces. `pairs` gives contexts and
-    replies of your own.
+    `turns` is how many turns a context has; None for all turns before the reply. `space` is what is compared:
+    meanings, or the context's and the reply's own spaces. `pairs` gives contexts and replies of your own.
     """
 
     def __init__(
         self,
         dataset: str,
-        turns: int = 1,
+        turns: int | None = 1,
         space: Space = "plain",
         pairs: Callable[[], list[Selection]] | None = None,
     ) -> None:
@@ -92,7 +101,7 @@ class ResponseSelection(Task):
         self.turns = turns
         self.space = space
         utterance = dataset in ("amazon_qa", "medquad")
-        context = "" if utterance else "-next" if turns == 1 else f"-context{turns}"
+        context = "" if utterance else CONTEXT_NAMES.get(turns, f"-context{turns}")
         self.info = TaskInfo(
             name=f"select-{dataset}{context}" + ("" if space == "plain" else "-heads"),
             family="response selection",
@@ -100,7 +109,7 @@ class ResponseSelection(Task):
             dataset=dataset,
             language="en",
             main_score="top1",
-            reference="DSE, Table 4",
+            reference="" if turns is None else "DSE, Table 4",
             own_data=pairs is not None,
         )
 

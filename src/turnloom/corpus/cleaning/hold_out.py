@@ -36,6 +36,7 @@ SUITES: dict[str, list[str]] = {
     "dialoguecse": ["dialoguecse_jddc", "dialoguecse_ecd", "multidogo", "stsb_en"],
     "tadse": ["snips", "atis", "clinc150", "hwu64"],
     "ums": ["ubuntu_irc", "sgd", "multiwoz21"],
+    "conversation": ["ubuntu_irc", "sgd", "multiwoz21", "star"],
 }
 """The sets in each benchmark suite."""
 
