@@ -92,6 +92,11 @@ class ConversationEncoder:
         """A context as the text that the encoder of turns reads."""
         return self.turns.format_context(context)
 
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens of each text the encoder of turns reads."""
+        count = getattr(self.turns, "count_tokens", None)
+        return count(texts) if count else [len(text.split()) for text in texts]
+
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Vectors for meaning."""
         return self.turns.encode(texts)

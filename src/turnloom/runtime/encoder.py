@@ -262,7 +262,7 @@ def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> En
         return source if isinstance(source, Encoder) else _from_object(source, bf16, batch_size)
     folder = model_folder(source)
     if exported_kind(folder) == "encoder":
-        return _with_conversation(folder, OnnxEncoder(folder))
+        return with_conversation(folder, OnnxEncoder(folder))
     if not (folder / "config.json").exists() and not (folder / "modules.json").exists():
         raise no_model(folder)
     if not any(folder.rglob("*.safetensors")):
@@ -278,10 +278,11 @@ def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> En
             model_kwargs={"use_safetensors": True, "dtype": "float32"},
         )
     encoder = SentenceTransformerEncoder(model, **folder_traits(folder), batch_size=batch_size, bf16=bf16)
-    return _with_conversation(folder, encoder)
+    return with_conversation(folder, encoder)
 
 
-def _with_conversation(folder: Path, encoder: Encoder) -> Encoder:
+def with_conversation(folder: Path, encoder: Encoder) -> Encoder:
+    """An encoder together with the conversation encoder in its folder, if there is one."""
     if not (folder / CONVERSATION).exists():
         return encoder
     from turnloom.runtime.conversation_folder import load_conversation

@@ -61,6 +61,18 @@ class ReplyServing(_Part):
     max_pending: int = Field(10_000, ge=1)
 
 
+class ConversationMemory(_Part):
+    """How many conversations are remembered, so that only their new turns are encoded.
+
+    Attributes:
+        most: The most conversations per worker; the ones not used for longest are forgotten first.
+        seconds: How long a conversation is remembered after its last message.
+    """
+
+    most: int = Field(10_000, ge=1)
+    seconds: float = Field(1_800.0, gt=0)
+
+
 class Batching(_Part):
     """How texts of many requests share one model run.
 
@@ -155,6 +167,7 @@ class ServiceConfig(_Part):
     reranker: ServedModel | None = None
     intents: IntentOptions | None = None
     replies: ReplyServing | None = None
+    conversations: ConversationMemory = ConversationMemory()
     batching: Batching = Batching()
     limits: Limits = Limits()
     keys: tuple[KeyEntry, ...] = ()

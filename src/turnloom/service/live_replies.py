@@ -12,9 +12,10 @@ from typing import Any
 from turnloom.errors import TurnloomError
 from turnloom.replies import ReplyIndex, Suggestion
 from turnloom.replies.manifest import MANIFEST
-from turnloom.replies.search import Mode
+from turnloom.replies.search import Mode, SearchOptions
 from turnloom.runtime.protocols import Scorer
 from turnloom.service.config import ReplyServing
+from turnloom.service.conversations import ConversationStates
 from turnloom.service.errors import RefusedError
 from turnloom.service.journal import Journal, locked
 from turnloom.service.models import PatientEncoder, QueuedEncoder
@@ -32,7 +33,15 @@ class LiveReplies:
     idempotent, so nothing is lost if that process is killed: another one repeats the work.
     """
 
-    def __init__(self, options: ReplyServing, encoder: QueuedEncoder, scorer: Scorer | None, state: Path) -> None:
+    def __init__(
+        self,
+        options: ReplyServing,
+        encoder: QueuedEncoder,
+        scorer: Scorer | None,
+        state: Path,
+        conversations: ConversationStates | None = None,
+    ) -> None:
+        self._conversations = conversations
         self._options, self._encoder, self._scorer, self._state = options, encoder, scorer, state
         self._pending = Journal(state / "pending.jsonl")
         self._adding = Journal(state / "adding.jsonl")
@@ -72,17 +81,34 @@ class LiveReplies:
             return self._index
 
     def suggest(
-        self, context: Sequence[str], k: int, mode: Mode | None, where: str | None
+        self,
+        context: Sequence[str],
+        k: int,
+        mode: Mode | None,
+        where: str | None,
+        conversation: tuple[str, str] | None = None,
     ) -> tuple[int, list[Suggestion]]:
-        """Find the replies that fit a context best; also return the index version."""
+        """Find the replies that fit a context best; also return the index version.
+
+        With a `conversation`, its owner and its id, only turns that are new in it are encoded.
+        """
+        vector = None
+        if conversation is not None and self._conversations is not None and mode != "text":
+            vector = self._conversations.query(*conversation, context)
+
+        def search(index: ReplyIndex) -> list[Suggestion]:
+            if vector is None:
+                return index.suggest(context, k, mode=mode, where=where)
+            return index.suggest_for(context, vector, k, SearchOptions(mode, where))
+
         index = self.index
         try:
-            replies = index.suggest(context, k, mode=mode, where=where)
+            replies = search(index)
         except RuntimeError as error:  # LanceDB raises this when files of a version disappear during a search.
             _log.warning("search repeated", extra={"trace": trace_of(error)})
             with self._opening:
                 index = self._index = self._reopened()
-            replies = index.suggest(context, k, mode=mode, where=where)
+            replies = search(index)
         return index.version.number, replies
 
     @property

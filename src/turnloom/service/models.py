@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -12,9 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from turnloom.runtime.encoder import load_encoder
+from turnloom.runtime.conversation import ConversationEncoder
+from turnloom.runtime.encoder import load_encoder, with_conversation
 from turnloom.runtime.onnx_backend import OnnxEncoder, OnnxScorer, exported_kind
-from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors, source_of
+from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors, source_of, turn_encoder
 from turnloom.service.batching import Batcher, BatchObserver, OverloadedError
 from turnloom.service.config import Batching, ServedModel
 
@@ -36,7 +38,7 @@ def _context_tokens(context: Context) -> int:
 def open_encoder(served: ServedModel) -> Encoder:
     """Load the encoder of a folder with this many threads."""
     if exported_kind(served.path) == "encoder":
-        return OnnxEncoder(served.path, threads=served.threads)
+        return with_conversation(served.path, OnnxEncoder(served.path, threads=served.threads))
     _set_torch_threads(served.threads)
     return load_encoder(served.path)
 
@@ -73,6 +75,13 @@ class QueuedEncoder:
         self.languages = encoder.languages
         self.has_heads = encoder.has_heads
         self.dimension = int(self.encode_document(["turnloom"]).shape[1])
+        below = turn_encoder(encoder)
+        self.turns = self
+        if below is not encoder:  # The same queue, known by the model whose vectors for meaning it gives.
+            self.turns = copy.copy(self)
+            self.turns.turns = self.turns
+            self.turns.fingerprint, self.turns.source = below.fingerprint, source_of(below)
+        self.conversation = encoder.over(self.turns) if isinstance(encoder, ConversationEncoder) else None
 
     def _run(self, output: str, asked: list[tuple[Any, bool]]) -> Sequence[Any]:
         encoder, items = self._encoder, [item for item, _ in asked]

@@ -12,6 +12,7 @@ from turnloom.errors import TurnloomError
 from turnloom.runtime.protocols import Encoder, Scorer
 from turnloom.service.batching import BatchObserver
 from turnloom.service.config import Limits, ServedModel, ServiceConfig
+from turnloom.service.conversations import ConversationStates
 from turnloom.service.journal import Journal
 from turnloom.service.live_intents import LiveIntents
 from turnloom.service.live_replies import LiveReplies
@@ -69,7 +70,8 @@ def load_resources(config: ServiceConfig, observer: BatchObserver, loaders: Load
         if config.intents is not None:
             intents = LiveIntents(config.intents.folder, encoder, Journal(config.state / "intents.jsonl"))
         if config.replies is not None:
-            replies = LiveReplies(config.replies, encoder, scorer, config.state / "replies")
+            states = ConversationStates(encoder.conversation, config.conversations) if encoder.conversation else None
+            replies = LiveReplies(config.replies, encoder, scorer, config.state / "replies", states)
     except BaseException:
         Resources(config.limits, encoder, scorer, None, None).close()
         raise

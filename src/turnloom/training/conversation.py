@@ -34,7 +34,7 @@ LARGEST_SHARE = 0.6
 """In half of the steps, meaning has a share drawn between 0 and this: either half of a query must work with any."""
 LARGEST_SCALE = 100.0
 GRADIENT_NORM = 1.0
-GATE_STEPS, GATE_RATE, GATE_DECAY = 100, 3e-3, 0.1
+GATE_STEPS, GATE_RATE, GATE_DECAY = 200, 5e-3, 0.1
 
 
 @dataclass

@@ -75,7 +75,7 @@ class ConversationRecipe(Options):
     model: ConversationModel = ConversationModel()
     data: ConversationData = ConversationData()
     inverse_frequency: bool = False
-    steps: int = Field(8_000, ge=1)
+    steps: int = Field(12_000, ge=1)
     rate: float = Field(1e-3, gt=0)
     weight_decay: float = Field(0.01, ge=0)
     adapt: dict[str, str | int | float | bool] = Field(default_factory=dict)

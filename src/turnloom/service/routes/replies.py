@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Literal
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
 from turnloom.errors import TurnloomError
@@ -35,6 +35,8 @@ class SuggestRequest(Asked):
 
     Attributes:
         context: The turns so far, oldest first.
+        conversation: The conversation's id, if it goes on: with a conversation encoder, the service then remembers the
+            vectors of earlier turns and encodes only new ones. Send all turns every time.
         k: How many replies to return.
         mode: What to compare: vectors, words, both ("hybrid"), similar contexts ("contexts"), or everything ("all").
         min_count: Only replies given at least this often.
@@ -45,6 +47,7 @@ class SuggestRequest(Asked):
     model_config = example(context=["Hello", "Hi!", "I lost my card"], k=3)
 
     context: Turns
+    conversation: Name | None = None
     k: int = Field(5, ge=1, le=50)
     mode: Literal["hybrid", "vector", "text", "contexts", "all"] | None = None
     min_count: int | None = Field(None, ge=1, le=1_000_000_000)
@@ -156,12 +159,16 @@ def _condition(asked: SuggestRequest) -> str | None:
 
 
 @router.post("/v1/replies", response_model=SuggestResponse, dependencies=[needs("replies")])
-async def suggest(asked: SuggestRequest, using: Using) -> Response:
+async def suggest(asked: SuggestRequest, using: Using, request: Request) -> Response:
     """Find past replies that fit a conversation, with their sources."""
     served = _replies(using)
     check_texts(using.limits, [asked.context], "context")
+    key = request.scope["state"].get("key")
+    conversation = (key.name if key else "", asked.conversation) if asked.conversation is not None else None
     try:
-        version, suggested = await in_thread(served.suggest, asked.context, asked.k, asked.mode, _condition(asked))
+        version, suggested = await in_thread(
+            served.suggest, asked.context, asked.k, asked.mode, _condition(asked), conversation
+        )
     except TurnloomError as error:
         raise RefusedError(422, "no_such_search", f"{error.problem}: {error.fix}.") from error
     replies = [
