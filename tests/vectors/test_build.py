@@ -23,6 +23,7 @@ from turnloom.errors import TurnloomError
 from turnloom.files import WholeFolder
 from turnloom.objectives import ContextReplyHeads
 from turnloom.runtime import load_encoder
+from turnloom.runtime.protocols import is_made_for
 from turnloom.training.losses import keep_heads
 from turnloom.vectors import StoredEncoder, VectorOptions, VectorTable, build_vectors
 
@@ -186,3 +187,11 @@ def test_a_run_killed_while_it_replaces_the_table_encodes_nothing_again(
     again, _ = build_vectors([grown], tmp_path / "v", VectorOptions(lambda: inner, turns_per_range=40))
     assert inner.encoded == 0
     assert again.content_hash == build_vectors([grown], tmp_path / "fresh", HERE)[0].content_hash
+
+
+def test_stored_vectors_of_an_export_fit_what_its_model_made(tmp_path: Path) -> None:
+    """An index or intents of the model are open to its export, with a vector table as without."""
+    build_vectors([write_table(tmp_path / "t", many(3))], tmp_path / "v", HERE)
+    export = WordEncoder("export")
+    export.source = WordEncoder().fingerprint  # type: ignore[attr-defined]
+    assert is_made_for(StoredEncoder(export, VectorTable(tmp_path / "v")), WordEncoder().fingerprint)

@@ -19,7 +19,6 @@ from turnloom.cli.console import (
     new_table,
     say,
     split_names,
-    stored,
     write_text,
 )
 from turnloom.errors import TurnloomError
@@ -86,6 +85,7 @@ def evaluate(
     """
     from turnloom.benchmarks import CachedEncoder, run_tasks
     from turnloom.benchmarks.baselines import lexical_tasks
+    from turnloom.vectors import stored
 
     wanted = _wanted(suite, tasks, intents, responses)
     encoder = stored(_load(model, bf16), vectors)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from turnloom.errors import TurnloomError
-from turnloom.runtime.protocols import Context, Encoder, Vectors, is_made_for
+from turnloom.runtime.protocols import Context, Encoder, Vectors, is_made_for, source_of
 from turnloom.vectors.table import VectorTable
 
 
@@ -31,6 +32,7 @@ class StoredEncoder:
             )
         self.encoder, self.table = encoder, table
         self.name, self.fingerprint, self.languages = encoder.name, encoder.fingerprint, encoder.languages
+        self.source = source_of(encoder)
         self.encoded = 0
 
     @property
@@ -73,15 +75,37 @@ class StoredEncoder:
     def _stored(
         self, texts: Sequence[str], encode: Callable[[Sequence[str]], Vectors], head: Callable[[Vectors], Vectors]
     ) -> Vectors:
-        rows = self.table.rows(list(texts))
-        known, missing = rows >= 0, np.flatnonzero(rows < 0)
-        self.encoded += len(missing)
-        made = encode([texts[place] for place in missing.tolist()]) if len(missing) else None
-        if made is not None and not known.any():
-            return made
-        found = head(self.table.vectors[rows[known]].astype(np.float32))
-        if made is None:
-            return found
-        vectors = np.empty((len(texts), made.shape[1]), np.float32)
-        vectors[missing], vectors[known] = made, found
-        return vectors
+        def counted(missing: Sequence[str]) -> Vectors:
+            self.encoded += len(missing)
+            return encode(missing)
+
+        return read_or_encode(self.table, texts, counted, head)
+
+
+def read_or_encode(
+    table: VectorTable,
+    texts: Sequence[str],
+    encode: Callable[[Sequence[str]], Vectors],
+    head: Callable[[Vectors], Vectors] = lambda vectors: vectors,
+) -> Vectors:
+    """Vectors of texts: stored ones through the head, those that the table lacks as `encode` makes them."""
+    rows = table.rows(list(texts))
+    known, missing = rows >= 0, np.flatnonzero(rows < 0)
+    made = encode([texts[place] for place in missing.tolist()]) if len(missing) else None
+    if made is not None and not known.any():
+        return made
+    found = head(table.vectors[rows[known]].astype(np.float32))
+    if made is None:
+        return found
+    vectors = np.empty((len(texts), made.shape[1]), np.float32)
+    vectors[missing], vectors[known] = made, found
+    return vectors
+
+
+def stored(encoder: Encoder, folder: str | Path | None) -> Encoder:
+    """The encoder, which looks into the vector table of a folder first if there is one.
+
+    Raises:
+        TurnloomError: If the folder holds no vector table of this encoder.
+    """
+    return encoder if folder is None else StoredEncoder(encoder, VectorTable(folder))
