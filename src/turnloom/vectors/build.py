@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -83,7 +85,7 @@ def build_vectors(
     on_progress("reading dialogues", 1.0, "")
     encoding = _Encoding(staged, work, ranges, out if old else None)
     if options.on_ray:
-        encoding.on_ray(options.load, on_progress)
+        encoding.on_ray(partial(load_once, encoder.fingerprint, options.load), on_progress)
     else:
         encoding.here(encoder, on_progress)
     texts, width, digest = encoding.assemble(whole.new)
@@ -165,6 +167,24 @@ def _read_range(staged: Path, number: int) -> tuple[Any, list[str]]:
     return keys, rows["text"].to_pylist()
 
 
+_loaded: dict[str, Encoder] = {}
+_loading = threading.Lock()
+
+
+def load_once(fingerprint: str, load: Callable[[], Encoder]) -> Encoder:
+    """The encoder of this process, loaded by whoever asks first.
+
+    Every task that Ray runs gets a copy of its function; only what a module holds is shared by a worker's tasks.
+    """
+    with _loading:
+        if fingerprint not in _loaded:
+            encoder = load()
+            encoder.encode(["turnloom"])  # A tokenizer sets itself up at its first text: never in two threads at once.
+            _loaded.clear()  # One job is done at a time; the model of the last one can go.
+            _loaded[fingerprint] = encoder
+        return _loaded[fingerprint]
+
+
 class _Encoding:
     """The ranges of one job: encoded one after another or beside each other, then put together."""
 
@@ -188,13 +208,10 @@ class _Encoding:
     def on_ray(self, load: Callable[[], Encoder], on_progress: Progress) -> None:
         """Encode the ranges by Ray's workers; the folder must be one that all of them can write."""
         engine = daft()
-        loaded: dict[str, Encoder] = {}
 
         @batch_function(engine.DataType.int32(), batch_size=1)
         def encode(numbers: pa.Array) -> pa.Array:
-            if "encoder" not in loaded:
-                loaded["encoder"] = load()
-            return pa.array([self.encode(number, loaded["encoder"]) for number in numbers.to_pylist()], pa.int32())
+            return pa.array([self.encode(number, load()) for number in numbers.to_pylist()], pa.int32())
 
         numbers = engine.from_pydict({"range": list(range(self._ranges))}).into_partitions(self._ranges)
         numbers.select(encode(engine.col("range"))).collect()
