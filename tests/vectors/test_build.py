@@ -167,17 +167,22 @@ def test_killed_at_any_moment_it_goes_on(tmp_path: Path) -> None:
     assert not (tmp_path / "v/.work").exists()
 
 
-@pytest.mark.parametrize("normalised", [True, False])
-def test_heads_are_applied_to_stored_vectors(tmp_path: Path, normalised: bool) -> None:
+def load_headed(folder: Path, normalised: bool = True) -> Encoder:
+    """A model with heads that change much, on vectors that are normalised or not."""
     torch.manual_seed(0)
-    plain, heads = SentenceTransformer(str(write_start(tmp_path / "plain"))), ContextReplyHeads(32)
+    plain, heads = SentenceTransformer(str(write_start(folder / "plain"))), ContextReplyHeads(32)
     if normalised:
         plain.append(Normalize())
     for weight in heads.parameters():
         torch.nn.init.normal_(weight, std=0.3)
     headed = keep_heads(plain, {"query": heads.context, "document": heads.reply})
-    headed.save_pretrained(str(tmp_path / "m"), create_model_card=False)
-    encoder = load_encoder(tmp_path / "m")
+    headed.save_pretrained(str(folder / "m"), create_model_card=False)
+    return load_encoder(folder / "m")
+
+
+@pytest.mark.parametrize("normalised", [True, False])
+def test_heads_are_applied_to_stored_vectors(tmp_path: Path, normalised: bool) -> None:
+    encoder = load_headed(tmp_path, normalised)
     table = write_table(tmp_path / "t", [dialogue(1, "tell me about q1", "the a1 is that", "thanks", "bye")])
     build_vectors([table], tmp_path / "v", VectorOptions(lambda: encoder))
     stored = StoredEncoder(encoder, VectorTable(tmp_path / "v"))
@@ -186,8 +191,21 @@ def test_heads_are_applied_to_stored_vectors(tmp_path: Path, normalised: bool) -
     contexts = [["thanks"], ["tell me about q1", "the a1 is that"], ["bye"]]
     assert np.allclose(stored.encode_query(contexts), encoder.encode_query(contexts), atol=3e-3)
     # Where the heads read what is not stored, all is encoded.
-    assert stored.encoded == (2 if normalised else 0)
+    assert stored.encoded == (2 if normalised else 6)
     assert not np.allclose(stored.encode(replies), stored.encode_document(replies), atol=0.1)
+
+
+def test_a_model_with_prompts_encodes_what_they_change(tmp_path: Path) -> None:
+    model = SentenceTransformer(str(write_start(tmp_path / "plain")))
+    model.prompts = {"query": "tell me ", "document": "the "}
+    model.save_pretrained(str(tmp_path / "m"), create_model_card=False)
+    encoder = load_encoder(tmp_path / "m")
+    table = write_table(tmp_path / "t", [dialogue(1, "about q1", "a1 is that", "thanks", "bye")])
+    build_vectors([table], tmp_path / "v", VectorOptions(lambda: encoder))
+    stored = StoredEncoder(encoder, VectorTable(tmp_path / "v"))
+    assert np.allclose(stored.encode_document(["a1 is that"]), encoder.encode_document(["a1 is that"]), atol=3e-3)
+    assert np.allclose(stored.encode_query([["about q1"]]), encoder.encode_query([["about q1"]]), atol=3e-3)
+    assert not np.allclose(stored.encode(["a1 is that"]), stored.encode_document(["a1 is that"]), atol=0.1)
 
 
 def test_a_run_killed_while_it_replaces_the_table_encodes_nothing_again(

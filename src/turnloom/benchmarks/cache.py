@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turnloom.files import replacing
-from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors, source_of
+from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors, has_separate_heads, source_of
 
 SHARD = 4_096
 """Texts that are encoded before the result is saved: what a killed run can lose."""
@@ -108,6 +108,9 @@ class CachedEncoder:
 
     def encode_query(self, contexts: Sequence[Context]) -> Vectors:
         """Vectors for contexts."""
+        if has_separate_heads(self.encoder):
+            vectors = self.encode([self.format_context(context) for context in contexts])
+            return cast("Vectors", self.encoder.apply_head(vectors, "query"))
         formatted = ["\x1f".join(context) for context in contexts]
         return self._through(
             "query", formatted, lambda piece: self.encoder.encode_query([t.split("\x1f") for t in piece])
@@ -115,6 +118,8 @@ class CachedEncoder:
 
     def encode_document(self, replies: Sequence[str]) -> Vectors:
         """Vectors for replies."""
+        if has_separate_heads(self.encoder):
+            return cast("Vectors", self.encoder.apply_head(self.encode(replies), "document"))
         return self._through("document", replies, self.encoder.encode_document)
 
 
