@@ -105,9 +105,7 @@ def evaluate(
     _summary(result, [task.info.name for task in wanted], out)
 
 
-def measure_all(
-    models: Mapping[str, Any], tasks: list[Task], folder: Path, cache: Path | None = None
-) -> list[RunResult]:
+def measure_all(models: Mapping[str, Any], tasks: list[Task], folder: Path) -> list[RunResult]:
     """Run tasks on each model, with a bar of its name, into a folder of its name."""
     from turnloom.benchmarks import CachedEncoder, run_tasks
 
@@ -119,7 +117,7 @@ def measure_all(
             def step(task: str, number: int, total: int, bar: Any = bar) -> None:
                 progress.update(bar, completed=number, total=total, note=task)
 
-            results.append(run_tasks(CachedEncoder(model, cache), tasks, folder / name, on_task=step))
+            results.append(run_tasks(CachedEncoder(model), tasks, folder / name, on_task=step))
     return results
 
 
