@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from turnloom.errors import TurnloomError
 from turnloom.files import WholeFolder
 from turnloom.objectives import ContextReplyHeads
 from turnloom.runtime import load_encoder
-from turnloom.runtime.protocols import Encoder, is_made_for
+from turnloom.runtime.protocols import Encoder, Vectors, is_made_for
 from turnloom.training.losses import keep_heads
 from turnloom.vectors import StoredEncoder, VectorOptions, VectorTable, build_vectors
 
@@ -86,6 +87,22 @@ def test_each_text_is_encoded_once_and_dialogues_point_at_it(tmp_path: Path) -> 
         for one in said
     }
     assert talks.names == ["chats"]
+
+
+def test_texts_of_like_length_are_encoded_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("turnloom.vectors.build.AT_A_TIME", 8)
+    calls: list[list[int]] = []
+
+    class Noted(WordEncoder):
+        def encode(self, texts: Sequence[str]) -> Vectors:
+            calls.append([len(text) for text in texts])
+            return super().encode(texts)
+
+    manifest, _ = build_vectors([write_table(tmp_path / "t", many(20))], tmp_path / "v", VectorOptions(Noted))
+    lengths = [length for call in calls for length in call]
+    assert len(calls) > 3
+    assert lengths == sorted(lengths, reverse=True)
+    assert manifest.content_hash == build_vectors([tmp_path / "t"], tmp_path / "w", HERE)[0].content_hash
 
 
 def test_speakers_are_numbered_in_order_of_appearance(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from turnloom.vectors.table import DIALOGUES, KEYS, MANIFEST, VECTORS, VectorMan
 TURNS_PER_RANGE = 20_000
 """About a minute of encoding: what is lost when a run is killed."""
 AT_A_TIME = 2_048
-"""Texts between two reports of progress; those of like length among them share a batch."""
+"""Texts between two reports of progress."""
 MOST_RANGES = 4_096
 
 
@@ -227,6 +227,8 @@ class _Encoding:
         old = VectorTable(self._known) if self._known else None
         place = find_keys(old.keys, keys) if old else np.full(len(keys), -1)
         new = np.flatnonzero(place < 0)
+        # Texts of like length share a batch without padding; the longest first, so that the time left only shrinks.
+        new = new[np.argsort([-len(texts[row]) for row in new], kind="stable")]
         pieces = []
         for start in range(0, len(new), AT_A_TIME):
             pieces.append(encoder.encode([texts[row] for row in new[start : start + AT_A_TIME]]).astype(np.float16))
