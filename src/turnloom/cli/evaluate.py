@@ -85,7 +85,7 @@ def evaluate(
     """
     from turnloom.benchmarks import CachedEncoder, run_tasks
     from turnloom.benchmarks.baselines import lexical_tasks
-    from turnloom.vectors import stored
+    from turnloom.vectors.encoder import stored
 
     wanted = _wanted(suite, tasks, intents, responses)
     encoder = stored(_load(model, bf16), vectors)

@@ -276,7 +276,7 @@ def _clusters(
         return classifier.discover(messages, min_size=min_size, typical=typical)
     from turnloom.intents.discover import group_messages
     from turnloom.runtime import load_encoder
-    from turnloom.vectors import stored
+    from turnloom.vectors.encoder import stored
 
     encoded = stored(load_encoder(model), vectors).encode([turns[-1] for turns in messages])
     return group_messages(messages, encoded, min_size=min_size, typical=typical)

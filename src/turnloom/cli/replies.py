@@ -55,7 +55,7 @@ def build(
 
     from turnloom.replies import ReplyIndex, ReplyOptions
     from turnloom.runtime import load_encoder
-    from turnloom.vectors import stored
+    from turnloom.vectors.encoder import stored
 
     named = {"system_speakers": tuple(split_names(system))} if system else {}
     values = {"speakers": speakers, "min_words": min_words, "context_turns": context_turns, "contexts": contexts}

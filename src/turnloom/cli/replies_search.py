@@ -38,7 +38,7 @@ def open_index(
     from turnloom.replies import ReplyIndex
     from turnloom.runtime import load_encoder
     from turnloom.runtime.scorer import load_scorer
-    from turnloom.vectors import stored
+    from turnloom.vectors.encoder import stored
 
     scorer = None if reranker is None else load_scorer(reranker)
     return ReplyIndex(index, stored(load_encoder(model, bf16=bf16), vectors), scorer=scorer)

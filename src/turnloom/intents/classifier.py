@@ -31,7 +31,7 @@ from turnloom.intents.saving import Saved, read_fitted, write_fitted
 from turnloom.intents.scope import Scope
 from turnloom.runtime.encoder import load_encoder
 from turnloom.runtime.protocols import Encoder
-from turnloom.vectors import stored
+from turnloom.vectors.encoder import stored
 
 
 class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]

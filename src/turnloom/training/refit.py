@@ -16,7 +16,8 @@ from turnloom.objectives import ContextReplyHeads, InverseFrequencyContrast
 from turnloom.runtime.model_folder import folder_fingerprint, model_folder
 from turnloom.runtime.protocols import Progress, Vectors
 from turnloom.training.recipe import Recipe, Refit
-from turnloom.vectors import VectorTable, read_or_encode
+from turnloom.vectors import VectorTable
+from turnloom.vectors.encoder import read_or_encode
 
 AT_A_TIME, AT_A_TIME_BOUNDED = 2_048, 128
 """Rows to encode before the next look at the clock: many of them are faster, since texts of like length go together."""

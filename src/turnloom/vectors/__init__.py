@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 from turnloom.vectors.build import VectorOptions, build_vectors
-from turnloom.vectors.encoder import StoredEncoder, read_or_encode, stored
+from turnloom.vectors.encoder import StoredEncoder
 from turnloom.vectors.table import Conversations, VectorTable
 
-__all__ = [
-    "Conversations",
-    "StoredEncoder",
-    "VectorOptions",
-    "VectorTable",
-    "build_vectors",
-    "read_or_encode",
-    "stored",
-]
+__all__ = ["Conversations", "StoredEncoder", "VectorOptions", "VectorTable", "build_vectors"]
