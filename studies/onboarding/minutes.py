@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -32,18 +33,18 @@ MINUTES = (1, 5)
 MODEL = Path(__file__).parents[2] / "models" / "turnloom-mini"
 
 
-def sampled_table(folder: Path) -> Path:
+def sampled_table(folder: Path, sets: Sequence[str] = SETS, dialogues: int = DIALOGUES) -> Path:
     """A table of so many conversations, drawn from all of the sets; made unless it is there."""
     prepared, sample = folder / "prepared", folder / "sample"
     if not (prepared / MANIFEST).exists():
-        subprocess.run(["turnloom", "prepare", *SETS, "--split", "train", "--out", str(prepared)], check=True)
+        subprocess.run(["turnloom", "prepare", *sets, "--split", "train", "--out", str(prepared)], check=True)
     if not (sample / MANIFEST).exists():
         parts = sorted(str(path) for path in prepared.glob("*.parquet"))
         rows = ds.dataset(parts).to_table(columns=ARROW_SCHEMA.names)
-        chosen = sorted(random.Random(0).sample(range(len(rows)), DIALOGUES))
+        chosen = sorted(random.Random(0).sample(range(len(rows)), dialogues))
         writer = TableWriter(sample)
         writer.write(daft().from_arrow(rows.take(pa.array(chosen))))
-        writer.finish("python -m studies.onboarding.minutes", {})
+        writer.finish("studies.onboarding.minutes.sampled_table", {})
     return sample
 
 

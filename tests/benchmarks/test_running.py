@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from tests.benchmarks.known_answers import Oracle, write_sets
+from tests.vectors.test_build import load_headed
+from tests.vectors.test_command import texts_encoded
 from turnloom.benchmarks import CachedEncoder, read_results, run_tasks, suite_tasks, tasks_named
 from turnloom.benchmarks.data import labelled
 from turnloom.benchmarks.task import Draws, Task
@@ -54,6 +56,18 @@ def test_texts_are_encoded_once_and_kept(tmp_path: Path) -> None:
     assert again.seen == []
     assert np.array_equal(second, first[[1, 0]])
     assert sorted(model.seen) == sorted(set(model.seen))
+
+
+def test_a_text_is_encoded_once_for_all_roles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    headed = load_headed(tmp_path)
+    replies, contexts = ["more about a1", "bye"], [["bye"], ["about q1", "more about a1"]]
+    expected = headed.encode_query(contexts), headed.encode_document(replies)
+    encoded = texts_encoded(monkeypatch)
+    cached = CachedEncoder(headed)
+    cached.encode(replies)
+    assert np.allclose(cached.encode_query(contexts), expected[0], atol=1e-5)
+    assert np.allclose(cached.encode_document(replies), expected[1], atol=1e-5)
+    assert sorted(encoded) == sorted([*replies, headed.format_context(contexts[1])])
 
 
 def test_two_runs_of_one_model_at_a_time_keep_what_both_encoded(tmp_path: Path) -> None:

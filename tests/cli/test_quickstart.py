@@ -5,10 +5,15 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Normalize
 
 from tests.cli.test_commands import run
 from tests.training.toy import conversations, write_start
@@ -18,6 +23,7 @@ from turnloom.cli.quickstart_scores import describe_scores
 from turnloom.corpus import read_manifest, read_table
 from turnloom.replies import ReplyIndex
 from turnloom.runtime import load_encoder
+from turnloom.runtime.encoder import SentenceTransformerEncoder
 from turnloom.service.config import load_config
 from turnloom.service.run import check_folders
 from turnloom.training.recipe import recipe_text
@@ -78,6 +84,47 @@ def test_from_a_csv_to_a_service_and_again(capsys: Capture, monkeypatch: pytest.
     code, _, error = run(capsys, monkeypatch, *command[:-1], "0.03")
     assert code == 2
     assert "made of other logs or with other settings. Fix: choose another --out" in error
+
+
+@pytest.mark.parametrize("worse", [False, True])
+def test_a_model_encodes_each_text_once(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, worse: bool
+) -> None:
+    """Over measuring, indexing and intents, with the trained model and when it goes back to the base model."""
+    plain = SentenceTransformer(str(write_start(tmp_path / "plain")))
+    plain.append(Normalize())  # As most models do, so that heads read the vector for meaning.
+    plain.save_pretrained(str(tmp_path / "start"), create_model_card=False)
+    recipe = yaml.safe_load(recipe_text("dse-heads"))
+    if worse:
+        recipe["stages"][0] |= {"encoder_rate": 0.3, "head_rate": 0.3}
+    (tmp_path / "recipe.yaml").write_text(yaml.safe_dump(recipe), encoding="utf-8")
+    chats, out = write_chats(tmp_path / "chats.csv", echo=worse), tmp_path / "made"
+    encoded: Counter[tuple[str, str]] = Counter()
+    read = SentenceTransformerEncoder._run
+
+    def noted(self: SentenceTransformerEncoder, encode: Any, texts: Sequence[str]) -> Any:
+        encoded.update((self.fingerprint, text) for text in texts)
+        return read(self, encode, texts)
+
+    monkeypatch.setattr(SentenceTransformerEncoder, "_run", noted)
+    command = ["quickstart", str(chats), "--start", str(tmp_path / "start"), "--out", str(out), "--minutes", "0.02"]
+    command += ["--recipe", str(tmp_path / "recipe.yaml")]
+    code, said, _ = run(capsys, monkeypatch, *command)
+    assert code == 0
+    assert ("use the base model, which is better" in said) == worse
+    assert len({model for model, _ in encoded}) == 2
+    assert encoded.most_common(1)[0][1] == 1
+    texts = {turn["text"] for row in read_table(out / "prepared").iter_rows() for turn in row["turns"]}
+    chosen = load_encoder(out / ("base-model" if worse else "model")).fingerprint
+    assert texts <= {text for model, text in encoded if model == chosen}
+    assert (
+        f"{len(texts):,} distinct texts of {read_manifest(out / 'prepared').turns:,} turns, each encoded once" in said
+    )
+    encoded.clear()
+    code, _, _ = run(capsys, monkeypatch, *command)
+    assert code == 0
+    assert set(encoded.values()) <= {1}
+    assert not texts & {text for _, text in encoded}
 
 
 def test_little_is_enough_to_see_how_it_works(capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,20 @@ from datasets import Dataset
 from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 
+from tests.training.toy import write_start
 from turnloom.errors import TurnloomError
 from turnloom.objectives import ContextReplyHeads
+from turnloom.runtime import load_encoder
 from turnloom.training import load_recipe, train
 from turnloom.training.recipe import Refit
-from turnloom.training.refit import refit_heads
+from turnloom.training.refit import COMPARED, refit_heads
+from turnloom.vectors import VectorOptions, VectorTable, build_vectors
 
 
-def run(start: Path, table: Path, out: Path, validate: Any = None, **changes: str) -> Path:
+def run(start: Path, table: Path, out: Path, validate: Any = None, vectors: Any = None, **changes: str) -> Path:
     base = {"stages.0.batch_size": "16", "stages.0.steps": "6", "bf16": "false", "report_to": "none"}
     recipe = load_recipe("wmdc-heads", {**base, "model.start": str(start), "stages.0.view.sizes": "[1]", **changes})
-    train(recipe, [table], out, validate=validate)
+    train(recipe, [table], out, validate=validate, vectors=vectors)
     return out
 
 
@@ -102,3 +106,67 @@ def test_refit_needs_heads(table: Path, start: Path, tmp_path: Path) -> None:
     changes = {"stages.0.objective.head": "linear", "keep_heads": "false", "refit": "{pairs: 10}"}
     with pytest.raises(TurnloomError, match="refit needs the head 'context-reply'"):
         run(start, table, tmp_path / "model", **changes)
+
+
+HEADS_ONLY = {"stages.0.encoder_rate": "0", "refit": "{pairs: 300, passes: 20, batch_size: 100, rate: 0.003}"}
+
+
+def write_vectors(out: Path, table: Path, model: Path) -> Path:
+    build_vectors([table], out, VectorOptions(partial(load_encoder, model)))
+    return out
+
+
+def head_weights(model: Path) -> dict[str, Any]:
+    """All weights of the heads, by file."""
+    files = sorted(model.glob("*_Router/**/model.safetensors"))
+    return {
+        str(file.relative_to(model)): np.concatenate([value.numpy().ravel() for value in load_file(file).values()])
+        for file in files
+    }
+
+
+def test_stored_vectors_give_the_same_heads(
+    table: Path, start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = write_vectors(tmp_path / "v", table, start)
+    unfitted = run(start, table, tmp_path / "unfitted", **{**HEADS_ONLY, "refit": "null"})
+    plain = run(start, table, tmp_path / "plain", **HEADS_ONLY)
+    encoded: list[str] = []
+    encode = SentenceTransformer.encode
+
+    def noted(self: SentenceTransformer, texts: list[str], **options: Any) -> Any:
+        encoded.extend(texts)
+        return encode(self, texts, **options)
+
+    monkeypatch.setattr(SentenceTransformer, "encode", noted)
+    stored = run(start, table, tmp_path / "stored", vectors=vectors, **HEADS_ONLY)
+    kept = VectorTable(vectors)
+    # Some are none of ours: examples of sentence-transformers.
+    assert sum(kept.rows([text])[0] >= 0 for text in encoded) == COMPARED < len(kept)
+    before, own, same = (head_weights(model) for model in (unfitted, plain, stored))
+    assert before.keys() == own.keys() == same.keys() != set()
+    for name, weights in own.items():
+        learned = np.abs(weights - before[name]).max()
+        assert learned > 0.01
+        assert np.abs(weights - same[name]).max() < 0.02 * learned
+
+
+def test_vectors_that_cannot_fit_are_refused_before_training(table: Path, start: Path, tmp_path: Path) -> None:
+    vectors = write_vectors(tmp_path / "v", table, start)
+    with pytest.raises(TurnloomError, match="trains the encoder") as refused:
+        run(start, table, tmp_path / "a", vectors=vectors, **{**HEADS_ONLY, "stages.0.encoder_rate": "1e-5"})
+    assert "--set stages.0.encoder_rate=0" in refused.value.fix
+    with pytest.raises(TurnloomError, match="does not refit heads"):
+        run(start, table, tmp_path / "b", vectors=vectors, **{**HEADS_ONLY, "refit": "null"})
+    other = write_start(tmp_path / "other", width=16)
+    with pytest.raises(TurnloomError, match="holds vectors of start, not of the base model"):
+        run(other, table, tmp_path / "c", vectors=vectors, **HEADS_ONLY)
+    assert not [name for name in "abc" if (tmp_path / name / "model.safetensors").exists()]
+
+
+def test_vectors_that_the_heads_do_not_read_are_refused(table: Path, start: Path, tmp_path: Path) -> None:
+    """A model may normalise vectors for meaning only: its heads read them as they were before."""
+    headed = run(start, table, tmp_path / "headed")
+    vectors = write_vectors(tmp_path / "v", table, headed)
+    with pytest.raises(TurnloomError, match="the heads do not read the vectors in"):
+        run(headed, table, tmp_path / "m", vectors=vectors, **HEADS_ONLY)

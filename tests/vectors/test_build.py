@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,14 +20,17 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize
 
 from tests.replies.toy import WordEncoder, dialogue, many, write_table
-from tests.training.toy import write_start
+from tests.runtime.test_conversation import with_conversation
+from tests.training.toy import write_headed, write_start
 from turnloom.corpus.schema import Dialogue, Turn
 from turnloom.errors import TurnloomError
 from turnloom.files import WholeFolder
 from turnloom.objectives import ContextReplyHeads
 from turnloom.runtime import load_encoder
+from turnloom.runtime.protocols import Encoder, Vectors, is_made_for, turn_encoder
 from turnloom.training.losses import keep_heads
 from turnloom.vectors import StoredEncoder, VectorOptions, VectorTable, build_vectors
+from turnloom.vectors.encoder import stored as stored_encoder
 
 HERE = VectorOptions(WordEncoder, turns_per_range=40)
 CHILD = """
@@ -40,6 +46,26 @@ class Slow(WordEncoder):
 
 build_vectors([Path(sys.argv[1])], Path(sys.argv[2]), VectorOptions(Slow, turns_per_range=40))
 """
+RAY_CHILD = """
+import os, sys
+from functools import partial
+from pathlib import Path
+from turnloom.corpus.engine import use_runner
+from turnloom.vectors import VectorOptions, build_vectors
+from tests.vectors.test_build import load_noted
+
+table, model, out, loads = map(Path, sys.argv[1:])
+use_runner("ray")
+build_vectors([table], out, VectorOptions(partial(load_noted, model, loads), on_ray=True, turns_per_range=40))
+print(os.getpid())
+"""
+
+
+def load_noted(model: Path, loads: Path) -> Encoder:
+    """Load an encoder and note the process that did it."""
+    with loads.open("a") as file:
+        file.write(f"{os.getpid()}\n")
+    return load_encoder(model)
 
 
 def test_each_text_is_encoded_once_and_dialogues_point_at_it(tmp_path: Path) -> None:
@@ -64,6 +90,22 @@ def test_each_text_is_encoded_once_and_dialogues_point_at_it(tmp_path: Path) -> 
         for one in said
     }
     assert talks.names == ["chats"]
+
+
+def test_texts_of_like_length_are_encoded_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("turnloom.vectors.build.AT_A_TIME", 8)
+    calls: list[list[int]] = []
+
+    class Noted(WordEncoder):
+        def encode(self, texts: Sequence[str]) -> Vectors:
+            calls.append([len(text) for text in texts])
+            return super().encode(texts)
+
+    manifest, _ = build_vectors([write_table(tmp_path / "t", many(20))], tmp_path / "v", VectorOptions(Noted))
+    lengths = [length for call in calls for length in call]
+    assert len(calls) > 3
+    assert lengths == sorted(lengths, reverse=True)
+    assert manifest.content_hash == build_vectors([tmp_path / "t"], tmp_path / "w", HERE)[0].content_hash
 
 
 def test_speakers_are_numbered_in_order_of_appearance(tmp_path: Path) -> None:
@@ -145,17 +187,22 @@ def test_killed_at_any_moment_it_goes_on(tmp_path: Path) -> None:
     assert not (tmp_path / "v/.work").exists()
 
 
-@pytest.mark.parametrize("normalised", [True, False])
-def test_heads_are_applied_to_stored_vectors(tmp_path: Path, normalised: bool) -> None:
+def load_headed(folder: Path, normalised: bool = True) -> Encoder:
+    """A model with heads that change much, on vectors that are normalised or not."""
     torch.manual_seed(0)
-    plain, heads = SentenceTransformer(str(write_start(tmp_path / "plain"))), ContextReplyHeads(32)
+    plain, heads = SentenceTransformer(str(write_start(folder / "plain"))), ContextReplyHeads(32)
     if normalised:
         plain.append(Normalize())
     for weight in heads.parameters():
         torch.nn.init.normal_(weight, std=0.3)
     headed = keep_heads(plain, {"query": heads.context, "document": heads.reply})
-    headed.save_pretrained(str(tmp_path / "m"), create_model_card=False)
-    encoder = load_encoder(tmp_path / "m")
+    headed.save_pretrained(str(folder / "m"), create_model_card=False)
+    return load_encoder(folder / "m")
+
+
+@pytest.mark.parametrize("normalised", [True, False])
+def test_heads_are_applied_to_stored_vectors(tmp_path: Path, normalised: bool) -> None:
+    encoder = load_headed(tmp_path, normalised)
     table = write_table(tmp_path / "t", [dialogue(1, "tell me about q1", "the a1 is that", "thanks", "bye")])
     build_vectors([table], tmp_path / "v", VectorOptions(lambda: encoder))
     stored = StoredEncoder(encoder, VectorTable(tmp_path / "v"))
@@ -164,8 +211,21 @@ def test_heads_are_applied_to_stored_vectors(tmp_path: Path, normalised: bool) -
     contexts = [["thanks"], ["tell me about q1", "the a1 is that"], ["bye"]]
     assert np.allclose(stored.encode_query(contexts), encoder.encode_query(contexts), atol=3e-3)
     # Where the heads read what is not stored, all is encoded.
-    assert stored.encoded == (2 if normalised else 0)
+    assert stored.encoded == (2 if normalised else 6)
     assert not np.allclose(stored.encode(replies), stored.encode_document(replies), atol=0.1)
+
+
+def test_a_model_with_prompts_encodes_what_they_change(tmp_path: Path) -> None:
+    model = SentenceTransformer(str(write_start(tmp_path / "plain")))
+    model.prompts = {"query": "tell me ", "document": "the "}
+    model.save_pretrained(str(tmp_path / "m"), create_model_card=False)
+    encoder = load_encoder(tmp_path / "m")
+    table = write_table(tmp_path / "t", [dialogue(1, "about q1", "a1 is that", "thanks", "bye")])
+    build_vectors([table], tmp_path / "v", VectorOptions(lambda: encoder))
+    stored = StoredEncoder(encoder, VectorTable(tmp_path / "v"))
+    assert np.allclose(stored.encode_document(["a1 is that"]), encoder.encode_document(["a1 is that"]), atol=3e-3)
+    assert np.allclose(stored.encode_query([["about q1"]]), encoder.encode_query([["about q1"]]), atol=3e-3)
+    assert not np.allclose(stored.encode(["a1 is that"]), stored.encode_document(["a1 is that"]), atol=0.1)
 
 
 def test_a_run_killed_while_it_replaces_the_table_encodes_nothing_again(
@@ -186,3 +246,39 @@ def test_a_run_killed_while_it_replaces_the_table_encodes_nothing_again(
     again, _ = build_vectors([grown], tmp_path / "v", VectorOptions(lambda: inner, turns_per_range=40))
     assert inner.encoded == 0
     assert again.content_hash == build_vectors([grown], tmp_path / "fresh", HERE)[0].content_hash
+
+
+def test_stored_vectors_of_an_export_fit_what_its_model_made(tmp_path: Path) -> None:
+    """An index or intents of the model are open to its export, with a vector table as without."""
+    build_vectors([write_table(tmp_path / "t", many(3))], tmp_path / "v", HERE)
+    export = WordEncoder("export")
+    export.source = WordEncoder().fingerprint  # type: ignore[attr-defined]
+    assert is_made_for(StoredEncoder(export, VectorTable(tmp_path / "v")), WordEncoder().fingerprint)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("ray")
+def test_ray_gives_the_same_vectors_and_loads_the_model_once_a_worker(tmp_path: Path) -> None:
+    table, model = write_table(tmp_path / "t", many(60)), write_start(tmp_path / "m")
+    options = VectorOptions(partial(load_encoder, model), turns_per_range=40)
+    expected, _ = build_vectors([table], tmp_path / "native", options)
+    paths = map(str, (table, model, tmp_path / "ray", tmp_path / "loads"))
+    done = subprocess.run([sys.executable, "-c", RAY_CHILD, *paths], capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    assert VectorTable(tmp_path / "ray").manifest.content_hash == expected.content_hash
+    loads = (tmp_path / "loads").read_text().split()
+    assert len(loads) == len(set(loads))
+    assert set(loads) > {done.stdout.strip()}  # Workers encoded, not the process that asked them.
+
+
+def test_a_conversation_encoder_finds_its_turns(tmp_path: Path) -> None:
+    encoder = with_conversation(write_headed(tmp_path / "m"))
+    said = ["tell me about q1", "the a1 is that", "thanks", "bye"]
+    build_vectors([write_table(tmp_path / "t", [dialogue(1, *said)])], tmp_path / "v", VectorOptions(lambda: encoder))
+    found = stored_encoder(encoder, tmp_path / "v")
+    contexts = [said[:end] for end in (1, 2, 4)]
+    assert np.allclose(found.encode_query(contexts), encoder.encode_query(contexts), atol=5e-3)
+    assert np.allclose(found.encode_document(said), encoder.encode_document(said), atol=5e-3)
+    turns: Any = turn_encoder(found)
+    assert turns.encoded == 0
+    assert found.fingerprint == encoder.fingerprint

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -64,14 +67,7 @@ def test_replies_and_evaluation_take_stored_vectors(tmp_path: Path, monkeypatch:
     table, model = write_table(tmp_path / "t", conversations(150)), write_start(tmp_path / "m")
     out = ["--model", str(model), "--out"]
     assert CliRunner().invoke(app, ["vectors", str(table), *out, str(tmp_path / "v")]).exit_code == 0
-    encoded: list[str] = []
-    original = SentenceTransformerEncoder.encode_document
-    monkeypatch.setattr(
-        SentenceTransformerEncoder,
-        "encode",
-        lambda self, texts: encoded.extend(texts) or original(self, texts),  # type: ignore[func-returns-value]
-    )
-    monkeypatch.setattr(SentenceTransformerEncoder, "encode_document", None)
+    encoded = texts_encoded(monkeypatch)
     build = ["replies", "build", str(table), *out, str(tmp_path / "r"), "--vectors", str(tmp_path / "v")]
     done = CliRunner().invoke(app, build)
     assert done.exit_code == 0, done.output
@@ -81,3 +77,50 @@ def test_replies_and_evaluation_take_stored_vectors(tmp_path: Path, monkeypatch:
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
     assert set(encoded) <= {"turnloom"}
+
+
+def texts_encoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A list that every text goes to which a model reads from now on."""
+    encoded: list[str] = []
+    run = SentenceTransformerEncoder._run
+
+    def noted(self: SentenceTransformerEncoder, encode: Callable[..., Any], texts: Sequence[str]) -> Any:
+        encoded.extend(texts)
+        return run(self, encode, texts)
+
+    monkeypatch.setattr(SentenceTransformerEncoder, "_run", noted)
+    return encoded
+
+
+def test_intents_take_stored_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = conversations(60)
+    table, model = write_table(tmp_path / "t", said), write_start(tmp_path / "m")
+    vectors = ["--vectors", str(tmp_path / "v")]
+    assert CliRunner().invoke(app, ["vectors", str(table), "--model", str(model), "--out", vectors[1]]).exit_code == 0
+    rows = [
+        {"text": turn["text"], "label": turn["speaker"]}
+        for one in said
+        for turn in one["turns"]  # type: ignore[attr-defined]
+    ]
+    (tmp_path / "turns.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    turns, made = str(tmp_path / "turns.jsonl"), str(tmp_path / "intents")
+    encoded = texts_encoded(monkeypatch)
+    outputs = {}
+    for command in (
+        ["fit", turns, "--model", str(model), "--out", made],
+        ["predict", made, turns],
+        ["evaluate", made, turns],
+        ["discover", turns, "--model", str(model)],
+        ["discover", made, turns],
+    ):
+        done = CliRunner().invoke(app, ["intents", *command, *vectors])
+        assert done.exit_code == 0, done.output
+        assert encoded == [], command
+        outputs[command[0]] = done.stdout
+    assert json.loads((tmp_path / "intents/intents.json").read_text())["model"] == str(model)
+    plain = CliRunner().invoke(app, ["intents", "predict", made, turns])
+    assert len(set(encoded)) == len(VectorTable(tmp_path / "v"))
+    decisions = [
+        [json.loads(line)["decision"] for line in out.splitlines()] for out in (outputs["predict"], plain.stdout)
+    ]
+    assert np.mean([one == other for one, other in zip(*decisions, strict=True)]) > 0.98

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from turnloom.files import replacing
 from turnloom.runtime.conversation import ConversationEncoder
-from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors, source_of, turn_encoder
+from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors, has_separate_heads, source_of, turn_encoder
 
 SHARD = 4_096
 """Texts that are encoded before the result is saved: what a killed run can lose."""
@@ -119,6 +119,9 @@ class CachedEncoder:
 
     def encode_query(self, contexts: Sequence[Context]) -> Vectors:
         """Vectors for contexts."""
+        if has_separate_heads(self.encoder):
+            vectors = self.encode([self.format_context(context) for context in contexts])
+            return cast("Vectors", self.encoder.apply_head(vectors, "query"))
         return self._through_turns("query", contexts, self.encoder.encode_query)
 
     def encode_conversations(self, conversations: Sequence[Context]) -> Vectors:
@@ -127,6 +130,8 @@ class CachedEncoder:
 
     def encode_document(self, replies: Sequence[str]) -> Vectors:
         """Vectors for replies."""
+        if has_separate_heads(self.encoder):
+            return cast("Vectors", self.encoder.apply_head(self.encode(replies), "document"))
         return self._through("document", replies, self.encoder.encode_document)
 
 

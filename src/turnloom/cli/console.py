@@ -107,15 +107,6 @@ def wrong_option(error: ValidationError, command: str, whole: str = "") -> Turnl
     return TurnloomError(f"--{option}: {problem['msg'].removeprefix('Value error, ')}", f"see {command} --help")
 
 
-def stored(encoder: Encoder, vectors: Path | None) -> Encoder:
-    """The encoder, which looks into a vector table first if there is one."""
-    if vectors is None:
-        return encoder
-    from turnloom.vectors import StoredEncoder, VectorTable
-
-    return StoredEncoder(encoder, VectorTable(vectors))
-
-
 def load_model(folder: Path, *, bf16: bool = False) -> Encoder | Scorer:
     """Load the encoder or re-ranker of a folder."""
     from turnloom.runtime.encoder import load_encoder

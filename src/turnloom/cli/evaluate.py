@@ -19,7 +19,6 @@ from turnloom.cli.console import (
     new_table,
     say,
     split_names,
-    stored,
     write_text,
 )
 from turnloom.errors import TurnloomError
@@ -86,6 +85,7 @@ def evaluate(
     """
     from turnloom.benchmarks import CachedEncoder, run_tasks
     from turnloom.benchmarks.baselines import lexical_tasks
+    from turnloom.vectors.encoder import stored
 
     wanted = _wanted(suite, tasks, intents, responses)
     encoder = stored(_load(model, bf16), vectors)
@@ -105,9 +105,7 @@ def evaluate(
     _summary(result, [task.info.name for task in wanted], out)
 
 
-def measure_all(
-    models: Mapping[str, Any], tasks: list[Task], folder: Path, cache: Path | None = None
-) -> list[RunResult]:
+def measure_all(models: Mapping[str, Any], tasks: list[Task], folder: Path) -> list[RunResult]:
     """Run tasks on each model, with a bar of its name, into a folder of its name."""
     from turnloom.benchmarks import CachedEncoder, run_tasks
 
@@ -119,7 +117,7 @@ def measure_all(
             def step(task: str, number: int, total: int, bar: Any = bar) -> None:
                 progress.update(bar, completed=number, total=total, note=task)
 
-            results.append(run_tasks(CachedEncoder(model, cache), tasks, folder / name, on_task=step))
+            results.append(run_tasks(CachedEncoder(model), tasks, folder / name, on_task=step))
     return results
 
 

@@ -12,6 +12,7 @@ import typer
 from turnloom.cli.console import (
     FORMAT,
     MESSAGES,
+    VECTORS,
     batches,
     console,
     counting,
@@ -76,6 +77,7 @@ def fit(
     held_out: Path | None = typer.Option(None, help="In-scope messages to set the threshold with."),
     accept_at: float = typer.Option(0.5, help="Below this probability, ask between two intents."),
     frequencies: Path | None = typer.Option(None, help="How often each intent will occur, as JSON."),
+    vectors: Path | None = VECTORS,
     format: str | None = FORMAT,
 ) -> None:
     """Get a classifier from a few labelled messages. You don't need out-of-scope examples.
@@ -103,6 +105,7 @@ def fit(
         false_accept_rate=false_accept,
         accept_at=accept_at,
         frequencies=_frequencies(frequencies),
+        vectors=vectors,
     )
     with counting("learning", len(messages)) as count:
         classifier.fit(messages, labels, out_of_scope=_texts(out_of_scope), held_out=_texts(held_out))
@@ -132,6 +135,7 @@ def predict(
     messages: str = MESSAGES,
     model: str | None = MODEL,
     examples: int = typer.Option(3, min=0, help="How many of the nearest examples are shown."),
+    vectors: Path | None = VECTORS,
     format: str | None = FORMAT,
 ) -> None:
     """Answer messages as JSON lines: accept, ask between two, or out of scope; with the nearest examples.
@@ -144,7 +148,7 @@ def predict(
     """
     from turnloom.intents import IntentClassifier
 
-    known = IntentClassifier.load(classifier, model)
+    known = IntentClassifier.load(classifier, model, vectors=vectors)
     done: dict[str, int] = {"accept": 0, "ask": 0, "out_of_scope": 0}
     with counting("answering") as count:
         for batch in batches(messages_from(messages, format)):
@@ -163,6 +167,7 @@ def evaluate(
     messages: str = typer.Argument("-", help="Messages with text and label, which it has not seen."),
     model: str | None = MODEL,
     json_out: Path | None = typer.Option(None, "--json", help="Also write the numbers as JSON."),
+    vectors: Path | None = VECTORS,
     format: str | None = FORMAT,
 ) -> None:
     """Measure a classifier on labelled messages; rows labelled out_of_scope, oos or none test the scope.
@@ -174,7 +179,7 @@ def evaluate(
     from turnloom.intents import IntentClassifier, Rate
     from turnloom.intents import evaluate as measure
 
-    known = IntentClassifier.load(classifier, model)
+    known = IntentClassifier.load(classifier, model, vectors=vectors)
     texts, labels = _labelled(messages, format)
     with counting("measuring", len(texts)) as count:
         found = measure(known, texts, labels)
@@ -202,6 +207,7 @@ def discover(
     min_size: int = typer.Option(5, min=2, help="Smaller groups are not reported; a larger size makes fewer groups."),
     typical: int = typer.Option(3, min=1, help="How many typical members stand for a group."),
     members: bool = typer.Option(False, help="Write all members of each group."),
+    vectors: Path | None = VECTORS,
     format: str | None = FORMAT,
 ) -> None:
     """Find groups of messages that mean the same, as JSON lines, the largest first.
@@ -216,11 +222,13 @@ def discover(
     turnloom intents discover my-intents last-week.csv --min-size 10
 
     cat messages.txt | turnloom intents discover - --model my-model --members
+
+    turnloom intents discover openings.csv --model my-model --vectors vectors/ > groups.jsonl
     """
     folder, given = _discover_from(sources)
     found: list[LabelledMessage] = list(messages_from(given, format)) if folder or model else []
     with counting("grouping", len(found)) as count:
-        clusters = _clusters(folder, model, [message.turns for message in found], min_size, typical)
+        clusters = _clusters(folder, model, [message.turns for message in found], min_size, typical, vectors)
         count(len(found))
     rows = []
     for cluster in clusters:
@@ -248,7 +256,12 @@ def _discover_from(sources: list[str]) -> tuple[Path | None, str]:
 
 
 def _clusters(
-    folder: Path | None, model: str | None, messages: list[tuple[str, ...]], min_size: int, typical: int
+    folder: Path | None,
+    model: str | None,
+    messages: list[tuple[str, ...]],
+    min_size: int,
+    typical: int,
+    vectors: Path | None,
 ) -> list[Cluster]:
     if folder is None and model is None:
         raise TurnloomError("no model is named", "give --model FOLDER, or a classifier's folder before the messages")
@@ -259,9 +272,11 @@ def _clusters(
     if folder is not None:
         from turnloom.intents import IntentClassifier
 
-        return IntentClassifier.load(folder, model).discover(messages, min_size=min_size, typical=typical)
+        classifier = IntentClassifier.load(folder, model, vectors=vectors)
+        return classifier.discover(messages, min_size=min_size, typical=typical)
     from turnloom.intents.discover import group_messages
     from turnloom.runtime import load_encoder
+    from turnloom.vectors.encoder import stored
 
-    vectors = load_encoder(model).encode([turns[-1] for turns in messages])
-    return group_messages(messages, vectors, min_size=min_size, typical=typical)
+    encoded = stored(load_encoder(model), vectors).encode([turns[-1] for turns in messages])
+    return group_messages(messages, encoded, min_size=min_size, typical=typical)

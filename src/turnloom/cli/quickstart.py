@@ -14,13 +14,14 @@ import typer
 
 from turnloom.cli.console import console, say, share_progress
 from turnloom.cli.convert import convert_with_progress, find_inputs, warn_if_most_rejected
-from turnloom.cli.quickstart_scores import choose_model
+from turnloom.cli.quickstart_scores import VECTORS, choose_model, encode_once
 from turnloom.errors import TurnloomError
 from turnloom.files import replacing, write_whole
 
 if TYPE_CHECKING:
     from turnloom.corpus.readers.source import LogFile
     from turnloom.intents.discover import Draft
+    from turnloom.vectors import StoredEncoder
 
 INSTALLED_START = "turnloom-mini"
 DEFAULT_START = "sentence-transformers/all-MiniLM-L6-v2"
@@ -69,8 +70,8 @@ def quickstart(
     why = "On the dialogues kept apart: how often is the true reply the first of 100? By chance, 1 % of the time."
     _announce(4, "Measuring before and after", why)
     model = choose_model(out, base)
-    _index(out, model)
-    _intents(out, model)
+    encoder = _index(out, model)
+    _intents(out, model, encoder)
     _service(out, model)
 
 
@@ -170,25 +171,29 @@ def _train(out: Path, base: Path, recipe: str, minutes: float) -> None:
     say(f"{seen['steps']:,} steps over {seen['pairs']:,} pairs: {model}")
 
 
-def _index(out: Path, model: Path) -> None:
+def _index(out: Path, model: Path) -> StoredEncoder:
+    """Encode every text once and index the replies; the encoder, which reads these vectors."""
     from turnloom.replies import ReplyIndex
-    from turnloom.runtime import load_encoder
 
     _announce(5, "Indexing replies", "Each reply that was ever given is kept once, to be suggested where it fits.")
+    encoder = encode_once(model, out / "prepared", out / VECTORS / model.name)
+    encoded = encoder.table.manifest
+    say(f"{encoded.texts:,} distinct texts of {encoded.turns:,} turns, each encoded once: {encoder.table.folder}")
     with share_progress() as show:
-        index = ReplyIndex.build([out / "prepared"], out / "replies", load_encoder(model), on_progress=show)
+        index = ReplyIndex.build([out / "prepared"], out / "replies", encoder, on_progress=show)
     version = index.version
     say(f"{version.replies.rows:,} replies, given {version.occurrences.rows:,} times")
+    return encoder
 
 
-def _intents(out: Path, model: Path) -> None:
+def _intents(out: Path, model: Path, encoder: StoredEncoder) -> None:
     from turnloom.intents import IntentClassifier, read_messages
 
     why = "First messages that mean the same form groups: each is the draft of an intent, for you to rename."
     _announce(6, "Looking for intents", why)
     draft, wordings = out / "intents.csv", out / WORDINGS
     if not draft.exists():
-        found = _draft(out, model)
+        found = _draft(out, encoder)
         if len({label for _, label in found.examples}) < 2:
             console.print(
                 "No groups stand out yet: give more conversations, or write intents.csv by hand (text,label)."
@@ -198,7 +203,7 @@ def _intents(out: Path, model: Path) -> None:
         _write_csv(draft, [("text", "label"), *found.examples])
     known = list(read_messages(draft))
     in_scope = [message.turns for message in read_messages(wordings)] if wordings.exists() else []
-    classifier = IntentClassifier(str(model))
+    classifier = IntentClassifier(str(model), vectors=encoder.table.folder)
     classifier.fit([message.turns for message in known], [message.labels for message in known], held_out=in_scope)
     classifier.save(out / "intents")
     names = list(dict.fromkeys(label for message in known for label in message.labels))  # The largest groups first.
@@ -206,18 +211,17 @@ def _intents(out: Path, model: Path) -> None:
     say(f"Rename or merge them in {draft}, then run this command again.")
 
 
-def _draft(out: Path, model: Path) -> Draft:
+def _draft(out: Path, encoder: StoredEncoder) -> Draft:
     """Examples of intents: groups among the first turns of dialogues."""
     from turnloom.corpus import read_table
     from turnloom.intents.discover import draft_intents
-    from turnloom.runtime import load_encoder
 
     firsts = (row["turns"][0]["text"] for row in read_table(out / "prepared").select("turns").iter_rows())
     openings = list(dict.fromkeys(firsts))
     if len(openings) > MOST_OPENINGS:  # Drawn from all of them: the first ones may be of one week or one file.
         openings = random.Random(0).sample(openings, MOST_OPENINGS)
     with console.status("grouping …"):
-        return draft_intents(openings, load_encoder(model).encode(openings))
+        return draft_intents(openings, encoder.encode(openings))
 
 
 def _write_csv(path: Path, rows: Iterable[Sequence[str]]) -> None:

@@ -6,16 +6,18 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from turnloom.cli.console import say
+from turnloom.cli.console import say, share_progress
 from turnloom.cli.evaluate import measure_all
 from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
     from turnloom.benchmarks import RunResult, TaskResult
     from turnloom.benchmarks.compare import Difference
+    from turnloom.vectors import StoredEncoder
 
 HEADS = "-heads"
 KEPT = "base-model"
+VECTORS = "vectors"
 
 
 def choose_model(out: Path, base: Path) -> Path:
@@ -45,10 +47,29 @@ def choose_model(out: Path, base: Path) -> Path:
 
 def _measure(out: Path, base: Path, trained: Path) -> list[RunResult]:
     from turnloom.benchmarks.suites import reply_tasks
-    from turnloom.runtime import load_encoder
 
-    models = {"before": load_encoder(base), "after": load_encoder(trained)}
-    return measure_all(models, reply_tasks(out / "held-out"), out / "scores", out / "embeddings")
+    tasks, vectors = reply_tasks(out / "held-out"), out / VECTORS
+    models = {
+        "before": encode_once(base, out / "held-out", vectors / KEPT, again=False),
+        "after": encode_once(trained, out / "held-out", vectors / trained.name, again=False),
+    }
+    return measure_all(models, tasks, out / "scores")
+
+
+def encode_once(model: Path, table: Path, vectors: Path, *, again: bool = True) -> StoredEncoder:
+    """A model that reads a table's texts from vectors; texts that these lack are encoded first.
+
+    With `again=False`, vectors that are there already stay as they are: they may be of more texts than the table has.
+    """
+    from turnloom.runtime import load_encoder
+    from turnloom.vectors import StoredEncoder, VectorOptions, VectorTable, build_vectors
+    from turnloom.vectors.table import MANIFEST
+
+    encoder = load_encoder(model)
+    if again or not (vectors / MANIFEST).exists():
+        with share_progress() as show:
+            build_vectors([table], vectors, VectorOptions(lambda: encoder, command="turnloom quickstart"), show)
+    return StoredEncoder(encoder, VectorTable(vectors))
 
 
 def _for_replies(run: RunResult) -> RunResult:

@@ -15,7 +15,6 @@ from turnloom.cli.console import (
     say,
     share_progress,
     split_names,
-    stored,
     wrong_option,
 )
 from turnloom.cli.replies_search import BF16, INDEX, MODEL, evaluate, open_index, search
@@ -56,6 +55,7 @@ def build(
 
     from turnloom.replies import ReplyIndex, ReplyOptions
     from turnloom.runtime import load_encoder
+    from turnloom.vectors.encoder import stored
 
     named = {"system_speakers": tuple(split_names(system))} if system else {}
     values = {"speakers": speakers, "min_words": min_words, "context_turns": context_turns, "contexts": contexts}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.markup import escape
 
-from turnloom.cli.console import console, count_progress, new_table, stored, write_text
+from turnloom.cli.console import console, count_progress, new_table, write_text
 from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def open_index(
     from turnloom.replies import ReplyIndex
     from turnloom.runtime import load_encoder
     from turnloom.runtime.scorer import load_scorer
+    from turnloom.vectors.encoder import stored
 
     scorer = None if reranker is None else load_scorer(reranker)
     return ReplyIndex(index, stored(load_encoder(model, bf16=bf16), vectors), scorer=scorer)

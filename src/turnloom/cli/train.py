@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from turnloom.cli.console import TABLES, console, say, share_progress
+from turnloom.cli.console import TABLES, VECTORS, console, say, share_progress
 from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
@@ -67,11 +67,13 @@ def train(
     unlike: list[Path] = typer.Option(
         [], help="For the recipe 'conversation': vectors of conversations unlike these, so that it stays good there."
     ),
+    vectors: Path | None = VECTORS,
     resume: bool = typer.Option(False, help="Continue an interrupted run."),
 ) -> None:
     """Get a model that knows your conversations, without labels: an encoder, or a re-ranker.
 
-    Interrupted? Run the same command with --resume.
+    Interrupted? Run the same command with --resume. Stored vectors are for recipes that refit heads and leave the
+    encoder as it is.
 
     [bold]Examples[/]
 
@@ -84,6 +86,8 @@ def train(
     turnloom train conversation runs/vectors --start my-model/ --out runs/model
 
     turnloom train my.yaml runs/corpus --out runs/model --set stages.0.encoder_rate=3e-5 --resume
+
+    turnloom train turnloom runs/corpus --adapt --out runs/ours --vectors vectors/ --set stages.0.encoder_rate=0
 
     torchrun --nproc-per-node 8 --no-python turnloom train dse runs/corpus --start my-model/ --out runs/model
     """
@@ -112,6 +116,7 @@ def train(
             began=began,
             resume=resume,
             validate=_validation(validation, wanted),
+            vectors=vectors,
             on_progress=show,
         )
     _summary(result, "ums" if wanted.reranks else "quick")

@@ -27,8 +27,9 @@ def vectors(
 ) -> None:
     """Encode every distinct text of your conversations once, so that all that follows takes minutes.
 
-    Replies and evaluation read the result with --vectors. Run it again when new conversations come in: only new texts
-    are encoded. Interrupted? Run the same command again. For single messages in a pipe, use turnloom embed.
+    Replies, intents, training and evaluation read the result with --vectors. Run it again when new conversations come
+    in: only new texts are encoded. Interrupted? Run the same command again. For single messages in a pipe, use turnloom
+    embed.
 
     [bold]Examples[/]
 

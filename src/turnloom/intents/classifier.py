@@ -31,6 +31,7 @@ from turnloom.intents.saving import Saved, read_fitted, write_fitted
 from turnloom.intents.scope import Scope
 from turnloom.runtime.encoder import load_encoder
 from turnloom.runtime.protocols import Encoder, turn_encoder
+from turnloom.vectors.encoder import stored
 
 
 class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
@@ -51,6 +52,7 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         accept_at: The probability at or above which the most likely intent is accepted. Below it, the answer is `ask`.
         frequencies: How often each intent occurs in real traffic; by default, as often as in the examples. Rates and
             probabilities hold for this mix.
+        vectors: A vector table's folder: messages that it holds are not encoded again.
 
     Example:
         >>> from turnloom.intents import IntentClassifier
@@ -74,6 +76,7 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         false_accept_rate: float | None = None,
         accept_at: float = 0.5,
         frequencies: Mapping[str, float] | None = None,
+        vectors: str | Path | None = None,
     ) -> None:
         self.encoder = encoder
         self.method = method
@@ -83,6 +86,7 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         self.false_accept_rate = false_accept_rate
         self.accept_at = accept_at
         self.frequencies = frequencies
+        self.vectors = vectors
         self._writing = threading.RLock()
         self._loaded: Encoder | None = None
         self._made_with: Saved | None = None  # Identifies the model behind an export.
@@ -102,7 +106,7 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
             if self._loaded is None:
                 if self.encoder is None:
                     raise TurnloomError("the classifier has no encoder", "give it a model's folder as `encoder`")
-                self._loaded = turn_encoder(load_encoder(self.encoder))
+                self._loaded = stored(turn_encoder(load_encoder(self.encoder)), self.vectors)
             return self._loaded
 
     @property
@@ -272,12 +276,13 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         write_fitted(self.fitted, Path(folder), name or self.model.name, fingerprint or self.model.fingerprint, given)
 
     @classmethod
-    def load(cls, folder: str | Path, encoder: Any = None) -> IntentClassifier:
+    def load(cls, folder: str | Path, encoder: Any = None, *, vectors: str | Path | None = None) -> IntentClassifier:
         """Read a saved classifier.
 
         Args:
             folder: The folder that `save` wrote.
             encoder: The model it was fitted with, or an export of it; by default loaded from the recorded folder.
+            vectors: A vector table's folder: messages that it holds are not encoded again.
 
         Raises:
             TurnloomError: If the encoder is a different model, whose vectors would be incompatible.
@@ -286,7 +291,7 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         source = encoder if encoder is not None else saved.model
         if source is None:
             raise TurnloomError(f"{folder} does not say where its model is", "name the model's folder")
-        classifier = cls(source, **vars(state.options))
+        classifier = cls(source, vectors=vectors, **vars(state.options))
         saved.check(classifier.model, Path(folder))
         classifier._fitted = state
         classifier._made_with = saved if saved.fingerprint != classifier.model.fingerprint else None

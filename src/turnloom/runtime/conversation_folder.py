@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from turnloom.errors import TurnloomError
 from turnloom.runtime.conversation import ConversationEncoder, ConversationShape, Numbers
 from turnloom.runtime.model_folder import CONVERSATION, damage_named
-from turnloom.runtime.protocols import Encoder, Vectors
+from turnloom.runtime.protocols import Encoder, Vectors, has_separate_heads
 from turnloom.runtime.trusted import check_graph
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class OnnxReader:
 
 def heads_of(encoder: Any) -> dict[str, Any]:
     """The context head and the reply head of an encoder, for a network to read; none if it has none of its own."""
-    if not getattr(encoder, "separate_heads", False):
+    if not encoder.has_heads or not has_separate_heads(encoder):
         return {}
     return {"query_head": encoder.head("query"), "reply_head": encoder.head("document")}
 

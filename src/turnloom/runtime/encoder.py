@@ -142,12 +142,12 @@ class SentenceTransformerEncoder(LoadedModel):
 
     @property
     def separate_heads(self) -> bool:
-        """Whether heads read the vector for meaning itself, so that they can be applied to stored ones.
+        """Whether the vectors of all roles are made of the one for meaning, so that a text is encoded once.
 
-        They do not if that vector is normalised for its own route only, or if each role has a prompt of its own.
+        They are not if that vector is normalised for its own route only, or if each role has a prompt of its own.
         """
         last = [type(module).__name__ for module in self.model][-2:]
-        return self.has_heads and last == ["Normalize", "Router"] and not any(self.model.prompts.values())
+        return (not self.has_heads or last == ["Normalize", "Router"]) and not any(self.model.prompts.values())
 
     def head(self, role: Literal["query", "document"]) -> torch.nn.Module:
         """A head as a module of its own, from vectors for meaning to those of a role."""
@@ -172,6 +172,8 @@ class SentenceTransformerEncoder(LoadedModel):
         """Vectors of a role, made of those for meaning."""
         import torch
 
+        if not self.has_heads:
+            return vectors
         with torch.inference_mode():
             found = self.head(role)(torch.from_numpy(vectors).to(self.model.device))
         return cast("Vectors", found.float().cpu().numpy())

@@ -65,6 +65,11 @@ def turn_encoder(encoder: Encoder) -> Encoder:
     return below
 
 
+def has_separate_heads(model: Model) -> bool:
+    """Whether a model makes the vectors of all roles of those for meaning, with `apply_head(vectors, role)`."""
+    return bool(getattr(model, "separate_heads", False))
+
+
 def is_made_for(model: Model, fingerprint: str) -> bool:
     """Whether intents and replies of the model with this fingerprint fit this one: the model itself or its export.
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from turnloom.errors import TurnloomError
 from turnloom.objectives import ContextReplyHeads, InverseFrequencyContrast
-from turnloom.runtime.protocols import Progress
-from turnloom.training.recipe import Refit
+from turnloom.runtime.model_folder import folder_fingerprint, model_folder
+from turnloom.runtime.protocols import Progress, Vectors
+from turnloom.training.recipe import Recipe, Refit
+from turnloom.vectors import VectorTable
+from turnloom.vectors.encoder import read_or_encode
 
 AT_A_TIME, AT_A_TIME_BOUNDED = 2_048, 128
 """Rows to encode before the next look at the clock: many of them are faster, since texts of like length go together."""
@@ -20,6 +25,36 @@ ENCODING_SHARE = 0.75
 """How much of the time for refitting is for encoding; eight passes over what was encoded take about the rest."""
 LOOKED_AT = 20
 """To take sources evenly, so many times the wanted rows are looked at: a source that is rarer stays rarer."""
+COMPARED, TOLERANCE = 16, 0.05
+"""So many stored vectors are compared with the model's own, which may differ by this share of their length: half
+precision and bfloat16 change less, another model much more."""
+
+
+def open_vectors(folder: Path, recipe: Recipe) -> VectorTable:
+    """A vector table to refit heads on, if the encoder will still be the one that made it.
+
+    Raises:
+        TurnloomError: If the recipe refits no heads, trains the encoder, or has another base model than the table.
+    """
+    if recipe.refit is None:
+        raise TurnloomError(
+            f"the recipe {recipe.name!r} does not refit heads, so nothing would read --vectors",
+            "leave --vectors out, or use a recipe with refit, such as turnloom",
+        )
+    trained = [number for number, stage in enumerate(recipe.stages) if stage.encoder_rate]
+    if trained or recipe.model.random:
+        fixed = " ".join(f"--set stages.{number}.encoder_rate=0" for number in trained)
+        raise TurnloomError(
+            f"the recipe {recipe.name!r} trains the encoder, which makes the vectors in {folder} useless",
+            "leave --vectors out" + (f", or train the heads only: {fixed}" if fixed else ""),
+        )
+    table, base = VectorTable(folder), model_folder(str(recipe.model.start))
+    if table.manifest.fingerprint.removesuffix("-bf16") != folder_fingerprint(base):
+        raise TurnloomError(
+            f"{folder} holds vectors of {table.manifest.model}, not of the base model {base}",
+            "start from that model, or make new vectors with: turnloom vectors",
+        )
+    return table
 
 
 def refit_heads(
@@ -31,6 +66,7 @@ def refit_heads(
     bf16: bool,
     seed: int,
     left: Callable[[], float] | None = None,
+    stored: VectorTable | None = None,
     on_progress: Progress = lambda *_: None,
 ) -> None:
     """Train the heads on, in place, with WMDC's loss; the encoder stays as it is.
@@ -38,8 +74,12 @@ def refit_heads(
     With a time to end by (`left` gives the seconds), as many pairs are encoded as three quarters of it allow, and the
     passes over them take the rest: the rate falls with the time, and they end early if it is used up. `data` holds the
     training rows of each group as texts: `context`, `reply`, `label` for how often the reply occurs, and `source`.
+    Texts that a vector table (`stored`) of this encoder holds are not encoded again.
+
+    Raises:
+        TurnloomError: If the table's vectors are not those of the model.
     """
-    vectors = _Vectors(model, bf16)
+    vectors = _Vectors(model, bf16, stored)
     vectors.encode(data, options, _Share(left, ENCODING_SHARE), on_progress)
     counts = torch.tensor(vectors.columns["label"], dtype=torch.float32)
     sides = [torch.tensor(vectors.columns[name]) for name in ("context", "reply")]
@@ -115,8 +155,9 @@ class _Vectors:
     the context of the next.
     """
 
-    def __init__(self, model: Any, bf16: bool) -> None:
-        self._model, self._bf16 = model, bf16
+    def __init__(self, model: Any, bf16: bool, stored: VectorTable | None) -> None:
+        self._model, self._bf16, self._stored = model, bf16, stored
+        self._compared = False
         self._places: dict[str, int] = {}
         self.columns: dict[str, list[Any]] = {"context": [], "reply": [], "label": []}
         self.found: list[Tensor] = []
@@ -143,7 +184,32 @@ class _Vectors:
         self.columns["label"] += batch.get("label", [1.0] * count)
         texts = list(self._places)[known:]
         if texts:
-            with torch.autocast(self._model.device.type, dtype=torch.bfloat16, enabled=self._bf16):
-                part = self._model.encode(texts, show_progress_bar=False, convert_to_tensor=True)
-            self.found.append(part.half().cpu())
+            self.found.append(torch.from_numpy(self._read(texts)).half())
         return count
+
+    def _read(self, texts: list[str]) -> Vectors:
+        if self._stored is None:
+            return self._encode(texts)
+        if not self._compared:
+            self._compare(self._stored, texts)
+        return read_or_encode(self._stored, texts, self._encode)
+
+    def _encode(self, texts: Sequence[str]) -> Vectors:
+        with torch.autocast(self._model.device.type, dtype=torch.bfloat16, enabled=self._bf16):
+            vectors = self._model.encode(list(texts), show_progress_bar=False, convert_to_tensor=True)
+        found: Vectors = vectors.float().cpu().numpy()
+        return found
+
+    def _compare(self, stored: VectorTable, texts: list[str]) -> None:
+        """Refuse a table whose vectors are not the model's, whatever the reason: heads would learn from noise."""
+        # The shortest: of a long text, the model may read less in training than when the table was made.
+        known = sorted((text for text in texts if stored.rows([text])[0] >= 0), key=len)[:COMPARED]
+        if not known:
+            return
+        self._compared = True
+        own, kept = self._encode(known), stored.vectors[stored.rows(known)].astype(np.float32)
+        if (np.linalg.norm(own - kept, axis=1) > TOLERANCE * np.linalg.norm(own, axis=1)).any():
+            raise TurnloomError(
+                f"the heads do not read the vectors in {stored.folder}",
+                "run it again with --resume and without --vectors",
+            )

@@ -62,6 +62,7 @@ def train(
     began: float | None = None,
     resume: bool = False,
     validate: Validate | None = None,
+    vectors: Path | None = None,
     on_progress: Progress = lambda *_: None,
 ) -> TrainResult:
     """Train a model by a recipe.
@@ -81,6 +82,7 @@ def train(
         began: When these minutes began, by `time.monotonic`; when the function is called by default.
         resume: Go on where a run into this folder broke off.
         validate: Scores a model; `score` decides which checkpoint is kept.
+        vectors: A vector table of the base model. Heads are refitted on it, if the recipe leaves the encoder as it is.
         on_progress: Called with what is being done, the part that is done, and a note.
 
     Raises:
@@ -91,6 +93,7 @@ def train(
     from turnloom.objectives.gathering import first_process_first, is_first_process
     from turnloom.training.base_model import as_cross_encoder, context_formats, load_base_model
     from turnloom.training.data import tables_within
+    from turnloom.training.refit import open_vectors
     from turnloom.training.stage import StageRun
     from turnloom.training.validation import Looks
 
@@ -99,6 +102,7 @@ def train(
     hashes = [read_manifest(table).content_hash for table in tables]
     on_progress("loading the base model", 0.0, "")
     model, heads = load_base_model(recipe)
+    stored = open_vectors(vectors, recipe) if vectors is not None else None
     with first_process_first():
         if is_first_process():
             claim(recipe, hashes, work, resume=resume)
@@ -119,7 +123,7 @@ def train(
             run = StageRun(recipe, stage, model, heads, context, folder, clock, window, looks, on_progress)
             result.add(run.train(used, resume))
             losses = run.losses
-        if recipe.refit is not None and (scores := run.refit()):
+        if recipe.refit is not None and (scores := run.refit(stored)):
             result.curve.append({"step": result.steps, "minutes": result.minutes, **scores})
     except TurnloomError:
         if is_first_process():

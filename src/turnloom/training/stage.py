@@ -33,6 +33,7 @@ from turnloom.training.trainer import (
     training_arguments,
 )
 from turnloom.training.validation import Looks, Validation
+from turnloom.vectors import VectorTable
 
 FINISHED = "finished.json"
 _NEVER = 10_000_000
@@ -90,8 +91,11 @@ class StageRun:
                 self._note_time()
         return {**done, "rows": views.rows}
 
-    def refit(self) -> dict[str, float]:
-        """Train the kept heads on, as the recipe says; the scores of the model then, none if nobody looks."""
+    def refit(self, stored: VectorTable | None = None) -> dict[str, float]:
+        """Train the kept heads on, as the recipe says; the scores of the model then, none if nobody looks.
+
+        Texts that a vector table (`stored`) holds are not encoded again.
+        """
         options, heads = self._recipe.refit, context_reply_heads(self.losses)
         assert options is not None
         assert heads is not None
@@ -107,6 +111,7 @@ class StageRun:
             bf16=self._recipe.computes_in_bf16,
             seed=self._recipe.seed,
             left=left,
+            stored=stored,
             on_progress=self._on_progress,
         )
         if self._looks is None or not is_first_process():

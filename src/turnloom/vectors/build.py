@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,13 +21,13 @@ from turnloom.corpus.table import WORK, Workspace, read_manifest, read_tables
 from turnloom.corpus.turn_arrays import buckets_of, join_turns, split_turns
 from turnloom.errors import TurnloomError
 from turnloom.files import WholeFolder, write_whole
-from turnloom.runtime.protocols import Encoder, Progress, wrong_model
+from turnloom.runtime.protocols import Encoder, Progress, turn_encoder, wrong_model
 from turnloom.vectors.table import DIALOGUES, KEYS, MANIFEST, VECTORS, VectorManifest, VectorTable, find_keys, text_keys
 
 TURNS_PER_RANGE = 20_000
 """About a minute of encoding: what is lost when a run is killed."""
 AT_A_TIME = 2_048
-"""Texts between two reports of progress; those of like length among them share a batch."""
+"""Texts between two reports of progress."""
 MOST_RANGES = 4_096
 
 
@@ -66,7 +68,7 @@ def build_vectors(
     Raises:
         TurnloomError: If the tables hold no text, or the folder holds something else or vectors of another model.
     """
-    encoder = options.load()
+    encoder = turn_encoder(options.load())
     manifests = [read_manifest(table) for table in tables]
     old = _same_model(out, encoder)
     hashes = sorted(manifest.content_hash for manifest in manifests)
@@ -83,7 +85,7 @@ def build_vectors(
     on_progress("reading dialogues", 1.0, "")
     encoding = _Encoding(staged, work, ranges, out if old else None)
     if options.on_ray:
-        encoding.on_ray(options.load, on_progress)
+        encoding.on_ray(partial(load_once, encoder.fingerprint, options.load), on_progress)
     else:
         encoding.here(encoder, on_progress)
     texts, width, digest = encoding.assemble(whole.new)
@@ -165,6 +167,24 @@ def _read_range(staged: Path, number: int) -> tuple[Any, list[str]]:
     return keys, rows["text"].to_pylist()
 
 
+_loaded: dict[str, Encoder] = {}
+_loading = threading.Lock()
+
+
+def load_once(fingerprint: str, load: Callable[[], Encoder]) -> Encoder:
+    """The encoder of this process, loaded by whoever asks first.
+
+    Every task that Ray runs gets a copy of its function; only what a module holds is shared by a worker's tasks.
+    """
+    with _loading:
+        if fingerprint not in _loaded:
+            encoder = load()
+            encoder.encode(["turnloom"])  # A tokenizer sets itself up at its first text: never in two threads at once.
+            _loaded.clear()  # One job is done at a time; the model of the last one can go.
+            _loaded[fingerprint] = encoder
+        return _loaded[fingerprint]
+
+
 class _Encoding:
     """The ranges of one job: encoded one after another or beside each other, then put together."""
 
@@ -188,13 +208,10 @@ class _Encoding:
     def on_ray(self, load: Callable[[], Encoder], on_progress: Progress) -> None:
         """Encode the ranges by Ray's workers; the folder must be one that all of them can write."""
         engine = daft()
-        loaded: dict[str, Encoder] = {}
 
         @batch_function(engine.DataType.int32(), batch_size=1)
         def encode(numbers: pa.Array) -> pa.Array:
-            if "encoder" not in loaded:
-                loaded["encoder"] = load()
-            return pa.array([self.encode(number, loaded["encoder"]) for number in numbers.to_pylist()], pa.int32())
+            return pa.array([self.encode(number, load()) for number in numbers.to_pylist()], pa.int32())
 
         numbers = engine.from_pydict({"range": list(range(self._ranges))}).into_partitions(self._ranges)
         numbers.select(encode(engine.col("range"))).collect()
@@ -210,6 +227,8 @@ class _Encoding:
         old = VectorTable(self._known) if self._known else None
         place = find_keys(old.keys, keys) if old else np.full(len(keys), -1)
         new = np.flatnonzero(place < 0)
+        # Texts of like length share a batch without padding; the longest first, so that the time left only shrinks.
+        new = new[np.argsort([-len(texts[row]) for row in new], kind="stable")]
         pieces = []
         for start in range(0, len(new), AT_A_TIME):
             pieces.append(encoder.encode([texts[row] for row in new[start : start + AT_A_TIME]]).astype(np.float16))

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, cast
 
 import numpy as np
 
 from turnloom.errors import TurnloomError
-from turnloom.runtime.protocols import Context, Encoder, Vectors, is_made_for
+from turnloom.runtime.conversation import ConversationEncoder
+from turnloom.runtime.protocols import (
+    Context,
+    Encoder,
+    Vectors,
+    has_separate_heads,
+    is_made_for,
+    source_of,
+    turn_encoder,
+)
 from turnloom.vectors.table import VectorTable
 
 
@@ -31,6 +41,7 @@ class StoredEncoder:
             )
         self.encoder, self.table = encoder, table
         self.name, self.fingerprint, self.languages = encoder.name, encoder.fingerprint, encoder.languages
+        self.source = source_of(encoder)
         self.encoded = 0
 
     @property
@@ -44,44 +55,63 @@ class StoredEncoder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Vectors for meaning: stored ones in half precision, others as the encoder makes them."""
-        return self._stored(texts, self.encoder.encode, lambda vectors: vectors)
+
+        def encode(missing: Sequence[str]) -> Vectors:
+            self.encoded += len(missing)
+            return self.encoder.encode(missing)
+
+        return read_or_encode(self.table, texts, encode)
+
+    @property
+    def separate_heads(self) -> bool:
+        """Whether the vectors of all roles are made of stored ones."""
+        return has_separate_heads(self.encoder) or self._has_one_role
+
+    @property
+    def _has_one_role(self) -> bool:
+        return not self.has_heads and not hasattr(self.encoder, "apply_head")
+
+    def apply_head(self, vectors: Vectors, role: Literal["query", "document"]) -> Vectors:
+        """Vectors of a role, made of those for meaning."""
+        head: Any = self.encoder
+        return vectors if self._has_one_role else cast("Vectors", head.apply_head(vectors, role))
 
     def encode_query(self, contexts: Sequence[Context]) -> Vectors:
         """Vectors for contexts; those of one turn are made of stored ones, joined turns are encoded."""
-        return self._by_head([self.format_context(context) for context in contexts], "query")
+        if self.separate_heads:
+            return self.apply_head(self.encode([self.format_context(context) for context in contexts]), "query")
+        self.encoded += len(contexts)
+        return self.encoder.encode_query(contexts)
 
     def encode_document(self, replies: Sequence[str]) -> Vectors:
         """Vectors for replies."""
-        return self._by_head(replies, "document")
+        if self.separate_heads:
+            return self.apply_head(self.encode(replies), "document")
+        self.encoded += len(replies)
+        return self.encoder.encode_document(replies)
 
-    def _by_head(self, texts: Sequence[str], role: Literal["query", "document"]) -> Vectors:
-        if not self.has_heads:
-            return self.encode(texts)
 
-        def encode(missing: Sequence[str]) -> Vectors:
-            return (
-                self.encoder.encode_query([[text] for text in missing])
-                if role == "query"
-                else self.encoder.encode_document(missing)
-            )
+def read_or_encode(table: VectorTable, texts: Sequence[str], encode: Callable[[Sequence[str]], Vectors]) -> Vectors:
+    """Vectors of texts: stored ones, and for those that the table lacks what `encode` makes."""
+    rows = table.rows(list(texts))
+    known, missing = rows >= 0, np.flatnonzero(rows < 0)
+    made = encode([texts[place] for place in missing.tolist()]) if len(missing) else None
+    if made is not None and not known.any():
+        return made
+    vectors = np.empty((len(texts), table.manifest.width), np.float32)
+    vectors[known] = table.vectors[rows[known]]
+    if made is not None:
+        vectors[missing] = made
+    return vectors
 
-        if not getattr(self.encoder, "separate_heads", False):
-            return encode(texts)
-        head: Any = self.encoder
-        return self._stored(texts, encode, lambda vectors: head.apply_head(vectors, role))
 
-    def _stored(
-        self, texts: Sequence[str], encode: Callable[[Sequence[str]], Vectors], head: Callable[[Vectors], Vectors]
-    ) -> Vectors:
-        rows = self.table.rows(list(texts))
-        known, missing = rows >= 0, np.flatnonzero(rows < 0)
-        self.encoded += len(missing)
-        made = encode([texts[place] for place in missing.tolist()]) if len(missing) else None
-        if made is not None and not known.any():
-            return made
-        found = head(self.table.vectors[rows[known]].astype(np.float32))
-        if made is None:
-            return found
-        vectors = np.empty((len(texts), made.shape[1]), np.float32)
-        vectors[missing], vectors[known] = made, found
-        return vectors
+def stored(encoder: Encoder, folder: str | Path | None) -> Encoder:
+    """The encoder, which looks into the vector table of a folder first if there is one.
+
+    Raises:
+        TurnloomError: If the folder holds no vector table of this encoder.
+    """
+    if folder is None:
+        return encoder
+    turns = StoredEncoder(turn_encoder(encoder), VectorTable(folder))
+    return encoder.over(turns) if isinstance(encoder, ConversationEncoder) else turns
