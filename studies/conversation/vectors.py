@@ -27,6 +27,7 @@ from turnloom.corpus import read_table
 from turnloom.objectives import small_transformer
 from turnloom.runtime import load_encoder
 from turnloom.runtime.encoder import SentenceTransformerEncoder
+from turnloom.runtime.protocols import turn_encoder
 from turnloom.vectors import VectorOptions, build_vectors
 
 ROUNDS = 3
@@ -51,7 +52,7 @@ def bare_seconds(texts: list[str], model: Any) -> float:
 
 
 def measure_ratio(table: Path, model: Path) -> dict[str, float]:
-    encoder = load_encoder(model, bf16=True)
+    encoder = turn_encoder(load_encoder(model, bf16=True))
     assert isinstance(encoder, SentenceTransformerEncoder)
     texts = sorted({turn["text"] for row in read_table(table).iter_rows() for turn in row["turns"]}, key=len)
     bare_seconds(texts[:2_000], encoder.model)  # What happens once per process is no part of either.

@@ -213,10 +213,10 @@ def dialogues_of_table(table: Path) -> Iterator[list[tuple[str, str]]]:
 
 
 def reply_tasks(table: Path) -> list[Task]:
-    """The true reply among 100 on a dialogue table, after one turn and after three."""
+    """The true reply among 100 on a dialogue table, after one turn, after three, and after all turns before it."""
     dialogues = list(dialogues_of_table(table))
     tasks: list[Task] = []
-    for turns in (1, 3):
+    for turns in (1, 3, None):
         pairs: list[Selection] = list(next_turns(dialogues, turns))
         if len(pairs) >= FEWEST_REPLIES:
             name = table.resolve().name
