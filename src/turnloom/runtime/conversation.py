@@ -180,7 +180,7 @@ class ConversationState:
         if not turns:
             return
         for speaker in speakers if speakers is not None else [None] * len(turns):
-            self._speakers.append(self._other_speaker() if speaker is None else speaker)
+            self._speakers = [*self._speakers, self._other_speaker() if speaker is None else speaker]
         most = self._encoder.reader.shape.max_turns
         self._vectors = [*self._vectors, *self._encoder.turns.encode(list(turns))][-most:]
         self._speakers = self._speakers[-most:]
