@@ -80,7 +80,7 @@ def test_replies_of_a_dialogue_table(tmp_path: Path) -> None:
     (tmp_path / "logs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in dialogues))
     convert(find_logs([str(tmp_path / "logs.jsonl")]), tmp_path / "table")
     tasks = [task for task in reply_tasks(tmp_path / "table") if not task.info.name.endswith("-heads")]
-    assert [task.info.name for task in tasks] == ["select-table-next", "select-table-context3"]
+    assert [task.info.name for task in tasks] == ["select-table-next", "select-table-context3", "select-table-all"]
     assert score(tasks[1], Oracle()) == pytest.approx(100)
     by_words = lexical_tasks(tasks)[1].evaluate(None, 1, 0)[0]  # type: ignore[arg-type]
     assert by_words.scores["top1"] == pytest.approx(100)  # Replies name the key of their dialogue.

@@ -16,7 +16,14 @@ from turnloom.errors import TurnloomError
 from turnloom.runtime import load_encoder
 from turnloom.runtime.conversation import ConversationEncoder
 from turnloom.runtime.protocols import turn_encoder
-from turnloom.training import ConversationRecipe, load_recipe, train_conversation, trains_conversation
+from turnloom.training import (
+    ConversationRecipe,
+    load_recipe,
+    recipe_names,
+    recipe_text,
+    train_conversation,
+    trains_conversation,
+)
 from turnloom.training import conversation as conversation_training
 from turnloom.training.conversation_data import ConversationSampler
 from turnloom.training.conversation_recipe import ConversationData
@@ -70,8 +77,10 @@ def weights(folder: Path) -> dict[str, Any]:
 
 
 def test_the_recipe_is_told_apart() -> None:
-    assert trains_conversation("conversation")
-    assert not trains_conversation("dse")
+    assert [name for name in recipe_names() if trains_conversation(name)] == ["conversation"]
+    recipe = load_recipe("conversation", schema=ConversationRecipe)
+    assert recipe == ConversationRecipe(name="conversation", trains="conversation", adapt=recipe.adapt)
+    assert recipe_text("conversation").startswith("# ")
 
 
 @pytest.mark.slow

@@ -144,6 +144,11 @@ def load_conversation(folder: Path, encoder: Any) -> ConversationEncoder:
     return ConversationEncoder(encoder, TorchReader(network), identity)
 
 
+def with_conversation(folder: Path, encoder: Encoder) -> Encoder:
+    """An encoder together with the conversation encoder in its folder, if there is one."""
+    return load_conversation(folder, encoder) if (folder / CONVERSATION).exists() else encoder
+
+
 def conversation_fingerprint(folder: Path, encoder: Encoder) -> str:
     """What identifies an encoder together with the conversation encoder in its folder."""
     digest = hashlib.sha256(encoder.fingerprint.encode())

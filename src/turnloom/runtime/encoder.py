@@ -13,8 +13,8 @@ import numpy as np
 
 from turnloom.errors import TurnloomError
 from turnloom.runtime.context_format import ContextFormat, read_context_format
+from turnloom.runtime.conversation_folder import with_conversation
 from turnloom.runtime.model_folder import (
-    CONVERSATION,
     damage_named,
     declared_languages,
     folder_fingerprint,
@@ -281,15 +281,6 @@ def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> En
         )
     encoder = SentenceTransformerEncoder(model, **folder_traits(folder), batch_size=batch_size, bf16=bf16)
     return with_conversation(folder, encoder)
-
-
-def with_conversation(folder: Path, encoder: Encoder) -> Encoder:
-    """An encoder together with the conversation encoder in its folder, if there is one."""
-    if not (folder / CONVERSATION).exists():
-        return encoder
-    from turnloom.runtime.conversation_folder import load_conversation
-
-    return load_conversation(folder, encoder)
 
 
 def _from_object(model: Any, bf16: bool, batch_size: int) -> Encoder:

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from turnloom.runtime.conversation import ConversationEncoder
-from turnloom.runtime.encoder import load_encoder, with_conversation
+from turnloom.runtime.conversation_folder import with_conversation
+from turnloom.runtime.encoder import load_encoder
 from turnloom.runtime.onnx_backend import OnnxEncoder, OnnxScorer, exported_kind
 from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors, source_of, turn_encoder
 from turnloom.service.batching import Batcher, BatchObserver, OverloadedError

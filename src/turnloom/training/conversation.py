@@ -12,29 +12,27 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 from safetensors.torch import load_file, save_file
-from torch import Tensor, nn
+from torch import nn
 
 from turnloom.errors import TurnloomError
 from turnloom.files import WholeFolder, write_whole
 from turnloom.objectives.gathering import first_process_first, from_first_process, is_first_process, world_size
-from turnloom.objectives.next_reply import next_reply_loss
 from turnloom.runtime.conversation import ConversationEncoder, ConversationShape
 from turnloom.runtime.conversation_folder import HEADS, TorchReader, heads_of, save_conversation
-from turnloom.runtime.conversation_network import ConversationNetwork, join
+from turnloom.runtime.conversation_network import ConversationNetwork
 from turnloom.runtime.encoder import load_encoder
 from turnloom.runtime.model_folder import NOT_THE_MODEL, model_folder
 from turnloom.runtime.protocols import Progress, turn_encoder
 from turnloom.training.clock import RunClock, rate_factor
-from turnloom.training.conversation_data import ConversationBatch, ConversationSampler
+from turnloom.training.conversation_data import ConversationSampler
+from turnloom.training.conversation_loss import conversation_loss, fit_gate
 from turnloom.training.conversation_recipe import ConversationRecipe
 from turnloom.training.folder import CONFIG, WORK, claim
 
 STEP, MOMENTS, NETWORK = "step.json", "optimizer.pt", "network.safetensors"
 LARGEST_SHARE = 0.6
 """In half of the steps, meaning has a share drawn between 0 and this: either half of a query must work with any."""
-LARGEST_SCALE = 100.0
 GRADIENT_NORM = 1.0
-GATE_STEPS, GATE_RATE, GATE_DECAY = 200, 5e-3, 0.1
 
 
 @dataclass
@@ -136,30 +134,6 @@ def _gate_samplers(
         return [ConversationSampler(vectors, recipe.data, recipe.seed, held_out=True), *found]
     except TurnloomError:  # Too few dialogues to hold any out.
         return found
-
-
-def fit_gate(
-    network: ConversationNetwork,
-    samplers: Sequence[ConversationSampler],
-    *,
-    bf16: bool = False,
-    on_progress: Progress = lambda *_: None,
-) -> None:
-    """Learn how much of a score similarity of meaning is, from dialogues that nothing else was learned from.
-
-    On dialogues of training, what was learned from them looks better than it is. Each sampler has the same number of
-    steps; all processes take the same ones.
-    """
-    network.eval()
-    optimizer = torch.optim.AdamW(network.gate.parameters(), lr=GATE_RATE, weight_decay=GATE_DECAY)
-    steps = GATE_STEPS * len(samplers)
-    for step in range(steps):
-        for group in optimizer.param_groups:
-            group["lr"] = GATE_RATE * (1 - step / steps)
-        network.zero_grad()
-        conversation_loss(network, samplers[step % len(samplers)].batch(step), bf16=bf16, gather=False).backward()
-        optimizer.step()
-        on_progress("weighing meaning", (step + 1) / steps, "")
 
 
 def _save(network: ConversationNetwork, base: Path, out: Path) -> None:
@@ -284,43 +258,3 @@ class _Run:
         """Remove what only a run under way needs."""
         for folder in self._checkpoints():
             shutil.rmtree(folder)
-
-
-def conversation_loss(
-    network: ConversationNetwork,
-    batch: ConversationBatch,
-    *,
-    bf16: bool = False,
-    share: float | None = None,
-    window: int | None = None,
-    inverse_frequency: bool = False,
-    gather: bool = True,
-) -> Tensor:
-    """The loss of a batch: each reply among all of them, after all turns before it.
-
-    Args:
-        network: What is trained.
-        batch: Parts of dialogues.
-        bf16: Whether to compute in bfloat16.
-        share: How much of a score similarity of meaning is; the network's own gate decides if not given.
-        window: Contexts have at most so many turns; all turns if not given.
-        inverse_frequency: Whether a pair counts by the inverse of its reply's frequency, as in WMDC.
-        gather: Whether to compare with the replies of other processes too.
-    """
-    with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
-        fit, meaning, gate = network(batch.vectors, batch.speakers, window)
-        replies = network.reply(batch.replies)
-    row = batch.dialogue - batch.first
-    gate = gate if share is None else torch.full_like(gate, share)
-    queries = join(*(part[row, batch.last].float() for part in (fit, meaning, gate)))
-    scale = network.log_scale.exp().clamp(max=LARGEST_SCALE)
-    meant = nn.functional.normalize(batch.replies, dim=-1)
-    weights = 1 / (batch.frequency.float().log() + 1) if inverse_frequency else None
-    return next_reply_loss(
-        scale * queries,
-        torch.cat([replies.float(), meant], dim=-1),
-        texts=batch.text,
-        dialogues=batch.dialogue,
-        weights=weights,
-        gather=gather,
-    )
