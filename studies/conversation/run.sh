@@ -10,13 +10,9 @@ mkdir -p "$runs"
 [ -e "$runs/tier-a/manifest.json" ] || turnloom prepare sgd multiwoz21 taskmaster self_dialogue star ubuntu_irc casino smcalflow \
   synthetic_persona_chat dstc2_babi6 chatterbot_en --split train --hold-out dse,diaeval,ums --out "$runs/tier-a"
 turnloom vectors "$runs/tier-a" --model "$mini" --bf16 --out "$runs/vectors"
-for name in dailydialog dialogsum; do  # Unlike what is learned from, and in no bar: the gate learns from them.
-  [ -e "$runs/$name/manifest.json" ] || turnloom prepare "$name" --split dev --out "$runs/$name"
-  turnloom vectors "$runs/$name" --model "$mini" --bf16 --out "$runs/vectors-$name"
-done
 for seed in 0 1 2; do
   [ -e "$runs/seed$seed/training/result.json" ] || turnloom train conversation "$runs/vectors" --start "$mini" \
-    --unlike "$runs/vectors-dailydialog" --unlike "$runs/vectors-dialogsum" --set "seed=$seed" --out "$runs/seed$seed" \
+    --set "data.unlike=[synthetic_persona_chat, casino]" --set "seed=$seed" --out "$runs/seed$seed" \
     $([ -e "$runs/seed$seed/training" ] && echo --resume)
 done
 models=("$MODELS/all-MiniLM-L6-v2" "$mini" "$runs/seed0" "$runs/seed1" "$runs/seed2")

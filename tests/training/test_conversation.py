@@ -21,13 +21,14 @@ from turnloom.training import (
     load_recipe,
     recipe_names,
     recipe_text,
+    train,
     train_conversation,
     trains_conversation,
 )
 from turnloom.training import conversation as conversation_training
-from turnloom.training.conversation_data import ConversationSampler
+from turnloom.training.conversation_data import ConversationSampler, Part
 from turnloom.training.conversation_recipe import ConversationData
-from turnloom.vectors import VectorOptions, build_vectors
+from turnloom.vectors import VectorOptions, VectorTable, build_vectors
 
 FILLERS = ["the", "is", "that", "was"]
 SMALL = {"model.size": "32", "model.reply_size": "32", "data.dialogues": "16", "bf16": "false", "steps": "60"}
@@ -188,3 +189,28 @@ def test_processes_share_a_batch_out(vectors: Path) -> None:
     whole, parts = sampler.batch(5), [sampler.batch(5, rank, 3) for rank in range(3)]
     assert [row for part in parts for row in part.dialogue.tolist()] == whole.dialogue.tolist()
     assert [text for part in parts for text in part.text.tolist()] == whole.text.tolist()
+
+
+def test_an_encoder_that_is_trained_on_loses_what_read_its_old_vectors(
+    model: Path, vectors: Path, table: Path, tmp_path: Path
+) -> None:
+    train_conversation(recipe(model, steps="2"), [vectors], tmp_path / "first")
+    changes = {
+        "model.start": str(tmp_path / "first"),
+        "stages.0.steps": "1",
+        "stages.0.batch_size": "8",
+        "bf16": "false",
+    }
+    train(load_recipe("dse", {**changes, "report_to": "none"}), [table], tmp_path / "second")
+    assert not isinstance(load_encoder(tmp_path / "second"), ConversationEncoder)
+
+
+def test_sources_that_are_unlike_are_only_for_the_gate(model: Path, vectors: Path, tmp_path: Path) -> None:
+    table = write_table(tmp_path / "smalltalk", talks(30, seed=9))
+    build_vectors([table], tmp_path / "other", VectorOptions(lambda: turn_encoder(load_encoder(model))))
+    sources = [VectorTable(folder).conversations.names for folder in (vectors, tmp_path / "other")]
+    assert sources == [["table"], ["smalltalk"]]
+    options = ConversationData(dialogues=8, unlike=["smalltalk"])
+    parts: tuple[Part, ...] = ("train", "held-out", "unlike")
+    turns = {part: ConversationSampler([vectors, tmp_path / "other"], options, 0, part).turns for part in parts}
+    assert turns == {"train": {"table": 294 * 4}, "held-out": {"table": 6 * 4}, "unlike": {"smalltalk": 30 * 4}}

@@ -18,7 +18,7 @@ from turnloom.corpus.catalog import get_dataset
 from turnloom.errors import TurnloomError
 from turnloom.runtime.encoder import ObjectEncoder, SentenceTransformerEncoder, load_encoder
 from turnloom.runtime.model_folder import no_progress_bars
-from turnloom.runtime.protocols import Context, Encoder, Vectors
+from turnloom.runtime.protocols import Context, Encoder, Vectors, turn_encoder
 from turnloom.runtime.scorer import BM25
 
 TRAINING_TEXTS = 20_000
@@ -42,7 +42,7 @@ class StaticWords:
     languages = ("en",)
 
     def __init__(self, folder: Path) -> None:
-        base = load_encoder(folder)
+        base = turn_encoder(load_encoder(folder))
         assert isinstance(base, SentenceTransformerEncoder)
         self.name = "static"
         self.fingerprint = f"static-{base.fingerprint}"

@@ -69,7 +69,7 @@ class CachedEncoder:
     ) -> None:
         # A conversation encoder finds its turns here too: the next context has all but one of them.
         self.encoder: Any = encoder.over(self) if isinstance(encoder, ConversationEncoder) else encoder
-        self._turns: Any = turn_encoder(encoder) if isinstance(encoder, Encoder) else encoder
+        self.turns: Any = turn_encoder(encoder) if isinstance(encoder, Encoder) else encoder
         self.name = encoder.name
         self.fingerprint = encoder.fingerprint
         self.source = source_of(encoder)
@@ -78,7 +78,7 @@ class CachedEncoder:
         self.has_conversations = hasattr(encoder, "encode_conversations")
         self._on_texts = on_texts
         made_by = dict.fromkeys(("query", "document", "conversation"), encoder.fingerprint)
-        made_by["text"] = self._turns.fingerprint
+        made_by["text"] = self.turns.fingerprint
         self._scores: dict[tuple[tuple[str, ...], tuple[str, ...]], Floats] = {}
         self._stores = {kind: _Store(folder / made / kind if folder else None) for kind, made in made_by.items()}
 
@@ -107,11 +107,11 @@ class CachedEncoder:
 
     def format_context(self, context: Context) -> str:
         """A context as the text that the model reads."""
-        return cast("str", self._turns.format_context(context))
+        return cast("str", self.turns.format_context(context))
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Vectors for meaning."""
-        return self._through("text", texts, self._turns.encode)
+        return self._through("text", texts, self.turns.encode)
 
     def encode_contexts(self, contexts: Sequence[Context], heads: bool) -> Vectors:
         """Vectors for contexts: in their own space, or for what the text that the model reads means."""

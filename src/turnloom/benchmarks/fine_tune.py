@@ -60,9 +60,9 @@ class Objective(Protocol):
 
 def trainable_copy(encoder: CachedEncoder, plan: FineTuning) -> TrainableEncoder:
     """A copy of an encoder, to be fine-tuned; raises TurnloomError if it has nothing that could be trained."""
-    if not isinstance(encoder.encoder, TrainableEncoder):
+    if not isinstance(encoder.turns, TrainableEncoder):
         raise TurnloomError(f"{encoder.name} cannot be fine-tuned", "give the folder of a SentenceTransformer")
-    return encoder.encoder.copy(plan.max_length, plan.cut)
+    return encoder.turns.copy(plan.max_length, plan.cut)
 
 
 def draw_few_shot(labels: Sequence[Collection[str]], shots: int, seed: int) -> tuple[Places, Places]:

@@ -64,9 +64,6 @@ def train(
     validation: str | None = typer.Option(
         None, help="Where the best checkpoint is chosen: a dialogue table you set aside, or 'benchmarks'."
     ),
-    unlike: list[Path] = typer.Option(
-        [], help="For the recipe 'conversation': vectors of conversations unlike these, so that it stays good there."
-    ),
     vectors: Path | None = VECTORS,
     resume: bool = typer.Option(False, help="Continue an interrupted run."),
 ) -> None:
@@ -103,7 +100,7 @@ def train(
     from turnloom.training import train as run
 
     if trains_conversation(recipe):
-        options = {"minutes": minutes, "began": began, "resume": resume, "unlike": unlike}
+        options = {"minutes": minutes, "began": began, "resume": resume}
         _train_conversation(recipe, changes, tables, out, adapt=adapt, **options)
         return
     wanted = load_recipe(recipe, changes, adapt=adapt)

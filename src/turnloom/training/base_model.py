@@ -17,6 +17,7 @@ from turnloom.objectives import ContextReplyHeads, small_transformer
 from turnloom.runtime.context_format import ContextFormat, read_context_format
 from turnloom.runtime.encoder import SentenceTransformerEncoder, load_encoder
 from turnloom.runtime.model_folder import model_folder, no_progress_bars
+from turnloom.runtime.protocols import turn_encoder
 from turnloom.runtime.scorer import CrossEncoderScorer, is_cross_encoder, load_scorer
 from turnloom.training.losses import kept_heads, without_heads
 from turnloom.training.recipe import ModelOptions, Recipe
@@ -33,7 +34,7 @@ def load_base_model(recipe: Recipe) -> tuple[Any, ContextReplyHeads | None]:
         raise TurnloomError(f"the recipe {recipe.name!r} does not say what to start from", "give --start FOLDER")
     if is_cross_encoder(Path(options.start)):
         return _load_cross_encoder(recipe), None
-    encoder = load_encoder(options.start)
+    encoder = turn_encoder(load_encoder(options.start))
     if not isinstance(encoder, SentenceTransformerEncoder):
         raise _exported(recipe)
     model, heads = without_heads(encoder.model), kept_heads(encoder.model)

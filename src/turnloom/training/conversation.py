@@ -6,6 +6,7 @@ import json
 import shutil
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from turnloom.runtime.encoder import load_encoder
 from turnloom.runtime.model_folder import NOT_THE_MODEL, model_folder
 from turnloom.runtime.protocols import Progress, turn_encoder
 from turnloom.training.clock import RunClock, rate_factor
-from turnloom.training.conversation_data import ConversationSampler
+from turnloom.training.conversation_data import ConversationSampler, Part
 from turnloom.training.conversation_loss import conversation_loss, fit_gate
 from turnloom.training.conversation_recipe import ConversationRecipe
 from turnloom.training.folder import CONFIG, WORK, claim
@@ -55,7 +56,6 @@ def train_conversation(
     minutes: float | None = None,
     began: float | None = None,
     resume: bool = False,
-    unlike: Sequence[Path] = (),
     on_progress: Progress = lambda *_: None,
 ) -> ConversationResult:
     """Train a conversation encoder over the vectors of an encoder's turns, which stay as they are.
@@ -67,8 +67,6 @@ def train_conversation(
         minutes: How long the run may take, instead of the recipe's steps.
         began: When these minutes began, by `time.monotonic`; when the function is called by default.
         resume: Go on where a run into this folder broke off.
-        unlike: Vector tables of conversations unlike those to train on: the gate learns from them, and from dialogues
-            held out of training, how much to trust similarity of meaning.
         on_progress: Called with what is being done, the part that is done, and a note.
 
     Raises:
@@ -86,7 +84,7 @@ def train_conversation(
     clock.resume(work)
     run = _Run(recipe, sampler, network, work, clock, ConversationResult(out, turns=sampler.turns), on_progress)
     result = run.train(resume)
-    fit_gate(network, _gate_samplers(recipe, vectors, unlike), bf16=recipe.computes_in_bf16, on_progress=on_progress)
+    fit_gate(network, _gate_samplers(recipe, vectors), bf16=recipe.computes_in_bf16, on_progress=on_progress)
     if is_first_process():
         _save(network, base, out)
         summary = {"steps": result.steps, "contexts": result.contexts, "minutes": result.minutes, "turns": result.turns}
@@ -126,14 +124,13 @@ def _network(recipe: ConversationRecipe, sampler: ConversationSampler) -> tuple[
     return folder, ConversationNetwork(shape, **heads, dropout=options.dropout)
 
 
-def _gate_samplers(
-    recipe: ConversationRecipe, vectors: Sequence[Path], unlike: Sequence[Path]
-) -> list[ConversationSampler]:
-    found = [ConversationSampler([folder], recipe.data, recipe.seed, held_out=None) for folder in unlike]
-    try:
-        return [ConversationSampler(vectors, recipe.data, recipe.seed, held_out=True), *found]
-    except TurnloomError:  # Too few dialogues to hold any out.
-        return found
+def _gate_samplers(recipe: ConversationRecipe, vectors: Sequence[Path]) -> list[ConversationSampler]:
+    found = []
+    parts: tuple[Part, ...] = ("held-out", "unlike")
+    for part in parts:
+        with suppress(TurnloomError):  # Too few dialogues to hold any out, or none that are unlike the others.
+            found.append(ConversationSampler(vectors, recipe.data, recipe.seed, part))
+    return found
 
 
 def _save(network: ConversationNetwork, base: Path, out: Path) -> None:

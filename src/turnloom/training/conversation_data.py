@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
@@ -15,6 +16,7 @@ from turnloom.training.conversation_recipe import ConversationData
 from turnloom.vectors.table import Rows, VectorTable
 
 HELD_OUT_EVERY, FEWEST_WITH_HELD_OUT = 50, 200
+Part = Literal["train", "held-out", "unlike"]
 
 
 @dataclass(frozen=True)
@@ -52,16 +54,14 @@ class ConversationSampler:
         folders: Vector tables of one encoder.
         options: How dialogues are drawn and cut.
         seed: Of all draws.
-        held_out: Whether to draw from the dialogues that training leaves out, every fiftieth where there are enough,
-            or from the others; None for all.
+        part: Draw from the dialogues to train on, from those held out of training (every fiftieth, where there are
+            enough), or from the sources that are unlike the others.
 
     Raises:
         TurnloomError: If the tables are of several encoders, or no dialogue has two turns.
     """
 
-    def __init__(
-        self, folders: Sequence[Path], options: ConversationData, seed: int, held_out: bool | None = False
-    ) -> None:
+    def __init__(self, folders: Sequence[Path], options: ConversationData, seed: int, part: Part = "train") -> None:
         self.tables = [VectorTable(folder) for folder in folders]
         first = self.tables[0].manifest
         for table in self.tables[1:]:
@@ -80,7 +80,7 @@ class ConversationSampler:
         )
         self._speakers = np.concatenate([table.conversations.speakers for table in self.tables])
         self._frequency = np.maximum(np.bincount(self._rows, minlength=int(starts[-1])), 1)
-        self._sources = self._by_source(held_out)
+        self._sources = self._by_source(part)
         turns = {name: int(lengths.sum()) for name, (_, lengths) in self._sources.items()}
         if not turns:
             raise TurnloomError("no dialogue in these tables has two turns", "give vectors of conversations")
@@ -88,7 +88,7 @@ class ConversationSampler:
         shares = np.array([count**options.source_power for count in turns.values()])
         self._shares = shares / shares.sum()
 
-    def _by_source(self, held_out: bool | None) -> dict[str, tuple[Rows, Rows]]:
+    def _by_source(self, part: Part) -> dict[str, tuple[Rows, Rows]]:
         """Where the dialogues of each source begin, and how long they are; those of one turn are left out."""
         found: dict[str, list[tuple[Rows, Rows]]] = {}
         before = 0
@@ -97,10 +97,12 @@ class ConversationSampler:
             begins, lengths = conversations.offsets[:-1] + before, np.diff(conversations.offsets)
             for number, name in enumerate(conversations.names):
                 chosen = np.flatnonzero((conversations.sources == number) & (lengths > 1))
-                if held_out is not None:
+                if (name in self._options.unlike) != (part == "unlike"):
+                    continue
+                if part != "unlike":
                     apart = np.arange(len(chosen)) % HELD_OUT_EVERY == 0
                     apart &= len(chosen) >= FEWEST_WITH_HELD_OUT
-                    chosen = chosen[apart == held_out]
+                    chosen = chosen[apart == (part == "held-out")]
                 if len(chosen):
                     found.setdefault(name, []).append((begins[chosen], lengths[chosen]))
             before += len(conversations.rows)

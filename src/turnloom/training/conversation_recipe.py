@@ -44,6 +44,8 @@ class ConversationData(Options):
         source_power: A source's share of the steps is its number of turns to this power: 1 proportional, 0 all equal.
         windows: Contexts have at most so many turns, in each step another of these numbers, as in WMDC; all
             turns if not given.
+        unlike: Sources that are not trained on: the gate learns from them, and from dialogues held out of training, how
+            much of a score similarity of meaning has to be for conversations of another kind.
     """
 
     dialogues: int = Field(64, ge=2)
@@ -51,6 +53,7 @@ class ConversationData(Options):
     short: float = Field(0.3, ge=0, le=1)
     source_power: float = Field(0.5, ge=0, le=1)
     windows: list[int] | None = None
+    unlike: list[str] = Field(default_factory=list)
 
 
 class ConversationRecipe(Options):
