@@ -1,4 +1,4 @@
-"""How the rest of Turnloom sees a model: by small protocols, whatever is behind them."""
+"""Models behind small protocols: the rest of Turnloom doesn't depend on how a model is implemented."""
 
 from __future__ import annotations
 

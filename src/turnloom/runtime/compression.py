@@ -1,4 +1,4 @@
-"""Semantic compression (TaDSE): an utterance's vector, drawn towards that of its template."""
+"""Semantic compression (TaDSE): mix an utterance's embedding with that of its template."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ WEIGHTS = tuple(step / 10 for step in range(11))
 
 
 class SemanticCompression:
-    """A SentenceTransformer whose `encode` gives `weight * template + (1 - weight) * utterance` (TaDSE, equation 5).
+    """A SentenceTransformer whose `encode` returns `weight * template + (1 - weight) * utterance` (TaDSE, equation 5).
 
-    Both vectors have length 1 before they are mixed, so that the weight means the same for every model; the result has
-    it too. A model without a route for templates encodes them as it encodes utterances.
+    Both vectors are normalised before mixing, so that a weight means the same for every model. The result is normalised
+    too. A model without a route for templates encodes them like utterances.
 
     Args:
         model: The SentenceTransformer.
-        to_templates: From utterances to the texts of their templates, such as `turnloom.views.templates.templater`.
-        weight: How much of the template; 0 for none. Choose it on validation data with `choose_weight`.
+        to_templates: Turns utterances into the texts of their templates, such as `turnloom.views.templates.templater`.
+        weight: The template's weight, from 0 (none) to 1. Choose it on validation data with `choose_weight`.
     """
 
     def __init__(self, model: Any, to_templates: Callable[[Sequence[str]], Sequence[str]], weight: float) -> None:
@@ -32,13 +32,13 @@ class SemanticCompression:
         self._route = {"task": "template"} if "template" in model_routes(model) else {}
 
     def parts(self, texts: Sequence[str], **options: Any) -> tuple[Vectors, Vectors]:
-        """The vectors of utterances and those of their templates."""
+        """Return the vectors of utterances and those of their templates."""
         utterances = self.model.encode(list(texts), **options)
         templates = self.model.encode(list(self._to_templates(texts)), **self._route, **options)
         return unit_rows(utterances), unit_rows(templates)
 
     def encode(self, sentences: str | Sequence[str], **options: Any) -> Any:
-        """Vectors, as `SentenceTransformer.encode` gives them; options are passed on to it."""
+        """Return vectors as `SentenceTransformer.encode` does; options are passed on to it."""
         as_tensor = options.pop("convert_to_tensor", False)
         one = isinstance(sentences, str)
         texts = [sentences] if isinstance(sentences, str) else sentences
@@ -52,18 +52,18 @@ class SemanticCompression:
 
 
 def mixed(utterances: Vectors, templates: Vectors, weight: float) -> Vectors:
-    """Utterances drawn towards their templates."""
+    """Mix the vectors of utterances with those of their templates."""
     return unit_rows(weight * templates + (1 - weight) * utterances)
 
 
 def choose_weight(
     score: Callable[[float], float], weights: Sequence[float] = WEIGHTS
 ) -> tuple[float, dict[float, float]]:
-    """The weight with the best score, the smallest of several, and the scores of all.
+    """Return the weight with the best score, and all scores. If weights tie, the smallest wins.
 
     Args:
-        score: The score of a weight on validation data.
-        weights: What to try.
+        score: Returns the score of a weight on validation data.
+        weights: The weights to try.
 
     Example:
         >>> choose_weight(lambda weight: -abs(weight - 0.3))[0]

@@ -1,4 +1,4 @@
-"""How a context becomes text: part of a model, since it was trained on one way, and saved in its folder."""
+"""How a context becomes text. A model is trained with one format, so the format is saved in the model's folder."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ FILE = "turnloom.json"
 
 
 class ContextFormat(BaseModel):
-    """How turns are joined, and which are cut off when there are too many.
+    """How turns are joined, and how many are kept.
 
     Attributes:
-        separator: Stands between turns; None for the tokenizer's separator token, or a line break if it has none.
-        max_turns: Only so many of the last turns are read; None for all.
-        closed: Whether the separator also stands after the last turn, and after a reply that is read with the context.
+        separator: The text between turns; None for the tokenizer's separator token, or a line break if it has none.
+        max_turns: How many of the last turns to read; None for all.
+        closed: Whether the separator also follows the last turn, and a reply that is read together with the context.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -28,11 +28,11 @@ class ContextFormat(BaseModel):
     closed: bool = False
 
     def apply(self, turns: Sequence[str], length: Callable[[str], int], limit: int, token: str | None = None) -> str:
-        """The context as text, the oldest turns left out until it fits; the last turn always stays.
+        """Return the context as text. The oldest turns are dropped until it fits; the last turn always stays.
 
         Args:
-            turns: The oldest first.
-            length: How many tokens a text has.
+            turns: The turns, oldest first.
+            length: Returns the number of tokens of a text.
             limit: How many tokens the model reads.
             token: The tokenizer's separator token.
 
@@ -42,7 +42,7 @@ class ContextFormat(BaseModel):
         """
         kept = list(turns if self.max_turns is None else turns[-self.max_turns :])
         joint = f" {self.separator or token} " if self.separator or token else "\n"
-        room = limit - 2  # For the tokens at both ends.
+        room = limit - 2  # The tokenizer adds a token at both ends.
         sizes = [length(turn) + 1 for turn in kept]
         while len(kept) > 1 and sum(sizes) - (not self.closed) > room:
             kept.pop(0)
@@ -57,15 +57,15 @@ class ContextFormat(BaseModel):
         limit: int,
         token: str | None = None,
     ) -> tuple[str, list[str]]:
-        """A context and replies to it as the two texts that a cross-encoder reads together.
+        """Return a context and its replies as the texts that a cross-encoder reads in pairs.
 
-        Room is left for the longest of the replies, but at least half of what the model reads is for the context.
+        The context leaves room for the longest reply, but always gets at least half of the model's tokens.
 
         Args:
-            turns: The oldest first.
-            replies: Each is read with the same context.
-            length: How many tokens a text has.
-            limit: How many tokens the model reads of both.
+            turns: The turns, oldest first.
+            replies: The replies, each read with the same context.
+            length: Returns the number of tokens of a text.
+            limit: How many tokens the model reads, context and reply together.
             token: The tokenizer's separator token.
 
         Example:
@@ -80,7 +80,7 @@ class ContextFormat(BaseModel):
 
 
 def read_context_format(folder: Path) -> ContextFormat:
-    """The format saved in a model's folder, or the default."""
+    """Return the format saved in a model's folder, or the default."""
     path = folder / FILE
     if not path.exists():
         return ContextFormat()

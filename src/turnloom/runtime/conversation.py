@@ -1,4 +1,4 @@
-"""The conversation encoder: contexts of any length, read through the vectors of their turns, each encoded once."""
+"""The conversation encoder: read contexts of any length from the vectors of their turns, each encoded once."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ Speakers = Sequence[Sequence[object]]
 
 
 class ConversationShape(BaseModel):
-    """How large a conversation encoder is, and what it reads.
+    """The size of a conversation encoder, and what it reads.
 
     Attributes:
-        version: Of this layout.
-        width: Of a turn's vector.
-        uses_heads: Whether it reads and refines what the encoder's own context head and reply head give.
-        size: Of its states.
-        layers: How many there are.
-        heads: Of its attention.
-        reply_size: Of the hidden layer on the reply side.
-        max_turns: So many of the last turns are read.
-        encoder: The fingerprint of the encoder whose vectors it learned from.
-        source: For an export that can stand for its model, the fingerprint of that.
+        version: The version of this layout.
+        width: The dimension of a turn's vector.
+        uses_heads: Whether it reads and refines the outputs of the encoder's own context head and reply head.
+        size: The dimension of its hidden states.
+        layers: The number of layers.
+        heads: The number of attention heads.
+        reply_size: The size of the hidden layer on the reply side.
+        max_turns: How many of the last turns it reads.
+        encoder: The fingerprint of the encoder whose vectors it was trained on.
+        source: For an export that can replace its model, the model's fingerprint.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -48,33 +48,33 @@ class ConversationShape(BaseModel):
 
 
 class ConversationReader(Protocol):
-    """A network over turn vectors, on whatever it runs."""
+    """A network over turn vectors, in any runtime."""
 
     @property
     def shape(self) -> ConversationShape:
-        """How large it is."""
+        """The size of the network."""
         ...
 
     def read(self, vectors: Vectors, speakers: Numbers) -> tuple[Vectors, Vectors]:
-        """For each turn of conversations, the query for a reply, and the turn in its context; see the network."""
+        """Return each turn's query for a reply, and its vector in context; see `ConversationNetwork.read`."""
         ...
 
     def reply(self, vectors: Vectors) -> Vectors:
-        """Vectors for replies, made of those for meaning."""
+        """Compute reply vectors from meaning vectors."""
         ...
 
 
 class ConversationEncoder:
-    """An encoder that reads whole conversations: each turn by the encoder below it, then all of them together.
+    """An encoder that reads whole conversations: it encodes each turn, then reads all of them together.
 
-    `encode` is the encoder's own. Queries and replies are twice as wide: one half is the learned fit, the other the
-    meaning, and their product is the score.
+    `encode` is that of the turn encoder. Queries and replies are twice as wide: one half is the learned fit, the other
+    the meaning. The dot product of a query and a reply is the score.
 
     Args:
         turns: The encoder of single turns.
-        reader: What reads their vectors.
-        fingerprint: What identifies both; that of the turns' encoder alone is `turns.fingerprint`.
-        source: The fingerprint of the model that it was exported from, if it can stand for it.
+        reader: The network that reads their vectors.
+        fingerprint: Identifies both together; `turns.fingerprint` identifies the turn encoder alone.
+        source: The fingerprint of the model that it was exported from, if it can replace that model.
     """
 
     has_heads = True
@@ -85,37 +85,37 @@ class ConversationEncoder:
         self.fingerprint, self.source = fingerprint, source
 
     def over(self, turns: Any) -> ConversationEncoder:
-        """The same, with another way to the same vectors of turns: a cache, a vector table, a batching service."""
+        """Return the same encoder with another source of the same turn vectors, such as a cache or a vector table."""
         return ConversationEncoder(turns, self.reader, self.fingerprint, self.source)
 
     def format_context(self, context: Context) -> str:
-        """A context as the text that the encoder of turns reads."""
+        """Return a context as the text that the turn encoder reads."""
         return self.turns.format_context(context)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """How many tokens of each text the encoder of turns reads."""
+        """Return how many tokens of each text the turn encoder reads."""
         count = getattr(self.turns, "count_tokens", None)
         return count(texts) if count else [len(text.split()) for text in texts]
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Vectors for meaning."""
+        """Return the embeddings of texts by meaning."""
         return self.turns.encode(texts)
 
     def encode_document(self, replies: Sequence[str]) -> Vectors:
-        """Vectors for replies."""
+        """Return the embeddings of replies."""
         return self.reply_vectors(self.turns.encode(replies))
 
     def reply_vectors(self, vectors: Vectors) -> Vectors:
-        """Vectors for replies, made of those for meaning."""
+        """Compute reply vectors from meaning vectors."""
         pieces = [self.reader.reply(part) for part in _pieces(vectors, 4 * AT_A_TIME)]
         return np.concatenate(pieces) if pieces else np.zeros((0, 2 * self.reader.shape.width), np.float32)
 
     def encode_query(self, contexts: Sequence[Context], speakers: Speakers | None = None) -> Vectors:
-        """Vectors for contexts: each distinct turn is encoded once.
+        """Return the embeddings of contexts; each distinct turn is encoded once.
 
         Args:
-            contexts: The turns of each so far, the oldest first.
-            speakers: Who said each turn; two who alternate if not known.
+            contexts: The turns of each context, oldest first.
+            speakers: Who said each turn; by default, two speakers who alternate.
         """
         found = np.zeros((len(contexts), 2 * self.reader.shape.width), np.float32)
         for chosen, sizes, (queries, _) in self._batches(contexts, speakers):
@@ -123,7 +123,7 @@ class ConversationEncoder:
         return found
 
     def encode_conversations(self, contexts: Sequence[Context], speakers: Speakers | None = None) -> Vectors:
-        """One vector for each whole conversation: what its turns call for, each in its context, and what they mean."""
+        """Return one vector per conversation: what its turns call for, each in context, and what they mean."""
         found = np.zeros((len(contexts), 2 * self.reader.shape.width), np.float32)
         for chosen, sizes, (_, turns) in self._batches(contexts, speakers):
             said = np.arange(turns.shape[1]) < sizes[:, None]
@@ -133,7 +133,7 @@ class ConversationEncoder:
     def _batches(
         self, contexts: Sequence[Context], speakers: Speakers | None
     ) -> Iterator[tuple[Numbers, Numbers, tuple[Vectors, Vectors]]]:
-        """Contexts of like length together: which they are, how many turns they have, and what the network reads."""
+        """Group contexts of similar length; yield their indices, their numbers of turns and the network's output."""
         most = self.reader.shape.max_turns
         cut = [tuple(context[-most:]) for context in contexts]
         spoken = [list(who)[-most:] for who in _speakers(contexts, speakers)]
@@ -146,18 +146,18 @@ class ConversationEncoder:
             yield chosen, sizes[chosen], self.reader.read(vectors[batch], numbers)
 
     def encode_turns(self, turns: Context, speakers: Sequence[object] | None = None) -> Vectors:
-        """A vector for each turn of a conversation in its context: what it does there, beside what it means."""
+        """Return one vector per turn of a conversation: what it does in its context, and what it means."""
         state = self.start()
         state.extend(turns, speakers)
         return state.turn_vectors()
 
     def start(self) -> ConversationState:
-        """A new conversation, to which turns are added one at a time."""
+        """Start a new conversation, to which you add turns one at a time."""
         return ConversationState(self)
 
 
 class ConversationState:
-    """A conversation under way: each turn is encoded once, when it is added.
+    """A conversation in progress: each turn is encoded once, when you add it.
 
     Example:
         ``state = encoder.start(); state.add("my card is lost"); state.query()``
@@ -172,11 +172,11 @@ class ConversationState:
         return len(self._vectors)
 
     def add(self, turn: str, speaker: object = None) -> None:
-        """Add what was said; without a speaker, it is the other one of two who talk."""
+        """Add a turn; without a speaker, two speakers alternate."""
         self.extend([turn], None if speaker is None else [speaker])
 
     def extend(self, turns: Context, speakers: Sequence[object] | None = None) -> None:
-        """Add several turns at once; only the last ones are kept, as many as the network reads."""
+        """Add several turns at once. Only the last `max_turns` of the conversation are kept."""
         if not turns:
             return
         for speaker in speakers if speakers is not None else [None] * len(turns):
@@ -186,7 +186,7 @@ class ConversationState:
         self._speakers = self._speakers[-most:]
 
     def _other_speaker(self) -> object:
-        """Who spoke last before the one who spoke last; the second of two if there was nobody else yet."""
+        """Return the last speaker who is not the current one, or a second speaker if there is none yet."""
         last = self._speakers[-1] if self._speakers else None
         return next((who for who in reversed(self._speakers) if who != last), 0 if last != 0 else 1)
 
@@ -197,12 +197,12 @@ class ConversationState:
         return self._encoder.reader.read(np.stack(self._vectors)[None], speakers)
 
     def turn_vectors(self) -> Vectors:
-        """A vector for each turn in its context."""
+        """Return one vector per turn, in its context."""
         turns: Vectors = self._read()[1][0]
         return turns
 
     def query(self) -> Vectors:
-        """The vector that searches for a reply to the conversation so far, one row."""
+        """Return the query vector for a reply to the conversation so far, as one row."""
         query: Vectors = self._read()[0][:, -1]
         return query
 
@@ -216,7 +216,7 @@ def _speakers(contexts: Sequence[Context], speakers: Speakers | None) -> list[Se
 
 
 def pad_conversations(rows: Sequence[Sequence[int]], speakers: Speakers) -> tuple[Numbers, Numbers]:
-    """Conversations of several lengths as two arrays: the rows of vectors, and numbers of speakers, -1 at the end."""
+    """Pad conversations to one length; return the rows of their vectors and their speakers' numbers, -1 for padding."""
     longest = max(len(row) for row in rows)
     places = np.zeros((len(rows), longest), np.int64)
     numbers = np.full((len(rows), longest), -1, np.int64)

@@ -1,4 +1,4 @@
-"""A conversation encoder on disk: inside a model's folder, in torch or as ONNX graphs."""
+"""Save and load a conversation encoder inside a model's folder, in torch or as ONNX graphs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SHAPE, WEIGHTS = "conversation.json", "weights.safetensors"
 READ_GRAPH, REPLY_GRAPH = "read.onnx", "reply.onnx"
 HEADS = ("query_head.", "reply_head.")
-"""The names of the weights that are the encoder's own, and are saved with it."""
+"""Prefixes of the weights that belong to the encoder and are saved with it."""
 
 
 class TorchReader:
@@ -30,7 +30,7 @@ class TorchReader:
         self.network, self.shape = network.eval(), network.shape
 
     def read(self, vectors: Vectors, speakers: Numbers) -> tuple[Vectors, Vectors]:
-        """Queries and contextual turns."""
+        """Return queries, and turns in context."""
         import torch
 
         with torch.inference_mode():
@@ -38,7 +38,7 @@ class TorchReader:
         return query.numpy(), turns.numpy()
 
     def reply(self, vectors: Vectors) -> Vectors:
-        """Replies as they are stored."""
+        """Return replies as an index stores them."""
         import torch
 
         with torch.inference_mode():
@@ -50,7 +50,7 @@ class OnnxReader:
     """The network as two ONNX graphs, heads included.
 
     Args:
-        folder: Of the exported model.
+        folder: The exported model's folder.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -65,25 +65,23 @@ class OnnxReader:
             check_graph(path)
             try:
                 sessions.append(onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]))
-            except (
-                Exception
-            ) as error:  # onnxruntime has a class of its own for each thing that can be wrong with a file.
+            except Exception as error:  # onnxruntime raises a different class for each fault of a file.
                 raise TurnloomError(f"{path} cannot be loaded ({error})", "export the model again") from error
         self._read, self._reply = sessions
 
     def read(self, vectors: Vectors, speakers: Numbers) -> tuple[Vectors, Vectors]:
-        """Queries and contextual turns."""
+        """Return queries, and turns in context."""
         query, turns = self._read.run(["query", "turns"], {"vectors": vectors, "speakers": speakers})
         return query, turns
 
     def reply(self, vectors: Vectors) -> Vectors:
-        """Replies as they are stored."""
+        """Return replies as an index stores them."""
         stored: Vectors = self._reply.run(["reply"], {"vectors": vectors})[0]
         return stored
 
 
 def heads_of(encoder: Any) -> dict[str, Any]:
-    """The context head and the reply head of an encoder, for a network to read; none if it has none of its own."""
+    """Return an encoder's context head and reply head for a network to read; empty if it has no separate heads."""
     if not encoder.has_heads or not has_separate_heads(encoder):
         return {}
     return {"query_head": encoder.head("query"), "reply_head": encoder.head("document")}
@@ -105,7 +103,7 @@ def save_conversation(network: ConversationNetwork, folder: Path) -> None:
 
 
 def read_shape(folder: Path) -> ConversationShape:
-    """How large the conversation encoder in a model's folder is.
+    """Read the shape of the conversation encoder in a model's folder.
 
     Raises:
         TurnloomError: If it is damaged.
@@ -118,10 +116,10 @@ def read_shape(folder: Path) -> ConversationShape:
 
 
 def load_conversation(folder: Path, encoder: Any) -> ConversationEncoder:
-    """The conversation encoder in a model's folder, over the encoder of that folder.
+    """Load the conversation encoder in a model's folder, on top of that folder's encoder.
 
     Raises:
-        TurnloomError: If it is damaged, or learned from another encoder's vectors.
+        TurnloomError: If it is damaged, or was trained on another encoder's vectors.
     """
     identity = conversation_fingerprint(folder, encoder)
     if (folder / CONVERSATION / READ_GRAPH).exists():
@@ -145,12 +143,12 @@ def load_conversation(folder: Path, encoder: Any) -> ConversationEncoder:
 
 
 def with_conversation(folder: Path, encoder: Encoder) -> Encoder:
-    """An encoder together with the conversation encoder in its folder, if there is one."""
+    """Add the conversation encoder in an encoder's folder to it, if there is one."""
     return load_conversation(folder, encoder) if (folder / CONVERSATION).exists() else encoder
 
 
 def conversation_fingerprint(folder: Path, encoder: Encoder) -> str:
-    """What identifies an encoder together with the conversation encoder in its folder."""
+    """Return the fingerprint of an encoder together with the conversation encoder in its folder."""
     digest = hashlib.sha256(encoder.fingerprint.encode())
     for path in sorted((folder / CONVERSATION).iterdir()):
         digest.update(path.name.encode() + path.read_bytes())
@@ -161,9 +159,9 @@ def export_conversation(encoder: ConversationEncoder, folder: Path, *, stands_fo
     """Write a conversation encoder as ONNX graphs into an exported model's folder.
 
     Args:
-        encoder: In torch.
-        folder: The new folder.
-        stands_for: Whether the export can take the model's place, for replies that were stored with it.
+        encoder: The conversation encoder, in torch.
+        folder: The exported model's folder.
+        stands_for: Whether the export can replace the model, for example to search replies that the model encoded.
     """
     import torch
     from torch import Tensor, nn

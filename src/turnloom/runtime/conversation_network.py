@@ -11,18 +11,18 @@ from torch.nn.functional import dropout, gelu, normalize
 from turnloom.runtime.conversation import ConversationShape
 
 MATCH = 64
-"""The width of the keys by which turns are weighed in the pooled meaning."""
+"""The width of the keys that weight turns in the pooled meaning."""
 DECAY = 0.6
-"""How much less the turn before counts in the pooled meaning, before anything is learned."""
+"""Initially, each turn has this share of the next turn's weight in the pooled meaning."""
 MEANING_WEIGHT = 0.3
-"""How much of a score is similarity of meaning, before anything is learned; the rest is learned fit."""
+"""Initially, the share of similarity of meaning in a score; the rest is learned fit."""
 SCALE = 25.0
-"""What similarities are multiplied with in training, at first."""
+"""The initial factor on similarities in training."""
 HIDDEN = -1e4
 
 
 def join(fit: Tensor, meaning: Tensor, share: Tensor) -> Tensor:
-    """Both halves of a query as one unit vector, in which the meaning has this share."""
+    """Join both halves of a query into one unit vector, in which the meaning has this share."""
     return normalize(torch.cat([(1 - share)[..., None] * fit, share[..., None] * meaning], dim=-1), dim=-1)
 
 
@@ -36,7 +36,7 @@ class _Layer(nn.Module):
         self.before_attention, self.before_mixing = nn.LayerNorm(size), nn.LayerNorm(size)
         self.read, self.write = nn.Linear(size, 3 * size), nn.Linear(size, size)
         self.widen, self.narrow = nn.Linear(size, 4 * size), nn.Linear(4 * size, size)
-        # Each head begins with a memory twice as long as the one before.
+        # Each head starts with a memory twice as long as the previous one.
         slopes = 0.1 * 0.5 ** torch.arange(shape.heads, dtype=torch.float32)
         self.recency = nn.Parameter(-slopes[:, None] * torch.arange(shape.max_turns, dtype=torch.float32))
         self.same_speaker = nn.Parameter(torch.zeros(shape.heads))
@@ -55,16 +55,16 @@ class _Layer(nn.Module):
 
 
 class ConversationNetwork(nn.Module):
-    """Turn vectors of conversations to what each turn calls for, given all turns before it.
+    """Predict from turn vectors what each turn calls for, considering all turns before it.
 
-    It begins as the identity on the encoder's own heads: before any training, the query is the context head's vector of
-    the last turn, and a reply is the reply head's vector.
+    It starts as the identity on the encoder's own heads: before training, the query is the context head's vector of the
+    last turn, and a reply is the reply head's vector.
 
     Args:
-        shape: How large it is.
-        query_head: The encoder's head for contexts, which stays as it is; none reads the vectors themselves.
-        reply_head: The encoder's head for replies.
-        dropout: In training.
+        shape: The size of the network.
+        query_head: The encoder's context head, which stays frozen; None to read the vectors directly.
+        reply_head: The encoder's reply head.
+        dropout: Dropout in training.
     """
 
     def __init__(
@@ -100,20 +100,20 @@ class ConversationNetwork(nn.Module):
         self.log_scale = nn.Parameter(torch.tensor(math.log(SCALE)))
 
     def set_dropout(self, dropout: float) -> None:
-        """For training that goes on: what is saved has none."""
+        """Set the dropout to continue training: a saved network has none."""
         self.dropout = dropout
         for layer in self.layers:
             layer.dropout = dropout  # type: ignore[assignment]
 
     def forward(self, vectors: Tensor, speakers: Tensor, window: int | None = None) -> tuple[Tensor, Tensor, Tensor]:
-        """What each turn calls for, the meaning of the conversation up to it, and how much of a score the latter is.
+        """Return what each turn calls for, the meaning of the conversation so far, and the meaning's share of a score.
 
-        The first two are unit vectors, (conversations, turns, width), the third numbers between 0 and 1.
+        The first two are unit vectors of shape (conversations, turns, width), the third is between 0 and 1.
 
         Args:
-            vectors: Of the turns, (conversations, turns, width).
-            speakers: A number for each, -1 where a conversation has ended.
-            window: Each turn sees itself and those before it, so many in all; none for all of them.
+            vectors: The turns' vectors, of shape (conversations, turns, width).
+            speakers: A number for each turn's speaker, -1 for padding.
+            window: How many turns each turn sees, itself included; None for all before it.
         """
         vectors = normalize(vectors, dim=-1)
         place = torch.arange(vectors.shape[1], device=vectors.device)
@@ -121,7 +121,7 @@ class ConversationNetwork(nn.Module):
         seen = (ago >= 0) & (ago < (window or self.shape.max_turns))
         ago = ago.clamp(0, self.shape.max_turns - 1)
         visible = seen & (speakers >= 0)[:, None, :]
-        visible = visible | (place == place[:, None])  # A turn after the end sees itself: nothing is no number.
+        visible = visible | (place == place[:, None])  # Padding sees itself: a softmax over nothing is NaN.
         same = (speakers[:, :, None] == speakers[:, None, :]).to(vectors.dtype)
         base, states = self._read(vectors, self.query_head)
         states = self.enter(states)
@@ -130,18 +130,18 @@ class ConversationNetwork(nn.Module):
         states = self.norm(states)
         weights = self.ask(states) @ self.answer(states).transpose(1, 2) * MATCH**-0.5 + self.recency[ago]
         weights = weights.masked_fill(~visible, HIDDEN).float().softmax(-1)
-        # What the gate learns must not change what it looks at.
+        # The gate's gradient must not change the states that it reads.
         share = self.gate(states.detach().float())[..., 0].sigmoid()
         return normalize(base + self.leave(states).float(), dim=-1), normalize(weights @ vectors, dim=-1), share
 
     def reply(self, vectors: Tensor) -> Tensor:
-        """What replies answer, as unit vectors, from their own vectors (replies, width)."""
+        """Return what replies answer, as unit vectors, from their own vectors of shape (replies, width)."""
         base, states = self._read(normalize(vectors, dim=-1), self.reply_head)
         states = dropout(gelu(self.reply_in(states)), self.dropout, self.training)
         return normalize(base + self.reply_out(states).float(), dim=-1)
 
     def _read(self, vectors: Tensor, head: nn.Module | None) -> tuple[Tensor, Tensor]:
-        """What to add to, and what to read: in steps of about one instead of the small numbers of unit vectors."""
+        """Return the vectors to add to, and the input: rescaled to about one, as a unit vector's numbers are small."""
         base, reads = vectors, vectors
         if head is not None:
             with torch.no_grad():
@@ -150,13 +150,13 @@ class ConversationNetwork(nn.Module):
         return base, reads * self.shape.width**0.5
 
     def read(self, vectors: Tensor, speakers: Tensor) -> tuple[Tensor, Tensor]:
-        """For each turn, the query for a reply, and the turn in its context.
+        """Return each turn's query for a reply, and its vector in context.
 
-        The product of a query with `joint_reply` is the whole score: learned fit and similarity of meaning.
+        The dot product of a query and `joint_reply` is the whole score: learned fit and similarity of meaning.
         """
         fit, meaning, share = self(vectors, speakers)
         return join(fit, meaning, share), torch.cat([fit, meaning], dim=-1)
 
     def joint_reply(self, vectors: Tensor) -> Tensor:
-        """Replies as they are stored: what they answer, and what they mean."""
+        """Return replies as an index stores them: what they answer, and what they mean."""
         return torch.cat([self.reply(vectors), normalize(vectors, dim=-1)], dim=-1)

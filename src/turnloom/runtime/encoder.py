@@ -1,4 +1,4 @@
-"""Encoders out of what people have: a model folder, a SentenceTransformer, any object that encodes."""
+"""Make an encoder from a model folder, a SentenceTransformer or any object with an `encode` method."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 EMBED_AT_A_TIME = 16
-# Others emulate it: with AVX-512 but without these, a step of training in bf16 takes three times as long as in fp32.
+# Other CPUs emulate it: with AVX-512 but without these, a training step in bf16 takes three times as long as in fp32.
 _INSTRUCTIONS = ("amx_bf16", "avx512_bf16")
 
 
 def computes_bf16_fast() -> bool:
-    """Whether bfloat16 is faster than fp32 here: a GPU or a CPU that has instructions for it.
+    """Whether bfloat16 is faster than fp32 on this machine: a GPU or CPU with instructions for it.
 
-    A CPU of which torch cannot tell (an old torch, or not x86) counts as one that has none.
+    If torch cannot tell (an old torch, or a CPU other than x86), the answer is no.
     """
     import torch
 
@@ -50,22 +50,22 @@ def computes_bf16_fast() -> bool:
 
 
 def model_routes(model: Any) -> set[str]:
-    """The ways through a model that has several; none for most models."""
+    """Return the names of a model's routes; most models have none."""
     routers = (module.sub_modules for module in model if type(module).__name__ == "Router")
     return {route for routes in routers for route in routes}
 
 
 class LoadedModel:
-    """A model of sentence-transformers with its folder's context format: what encoders and scorers share.
+    """A sentence-transformers model with its folder's context format: the base class of encoders and scorers.
 
     Args:
         model: The network.
-        name: What to call it.
-        fingerprint: What identifies its weights.
+        name: The name to show.
+        fingerprint: Identifies its weights.
         languages: The languages it declares.
         context_format: How contexts become text.
-        batch_size: Texts or pairs at a time; `BATCH_SIZE` if not given.
-        bf16: Whether to compute in bfloat16, which CPUs with AMX do about three times as fast.
+        batch_size: The number of texts or pairs per batch; by default `BATCH_SIZE`.
+        bf16: Whether to compute in bfloat16, about three times as fast on CPUs with AMX.
     """
 
     BATCH_SIZE = 64
@@ -113,11 +113,11 @@ class SentenceTransformerEncoder(LoadedModel):
         return "query" in model_routes(self.model)
 
     def format_context(self, context: Context) -> str:
-        """The turns joined as the model folder says, the oldest cut off if they are too long."""
+        """Join the turns in the model's context format; the oldest are dropped if they don't fit."""
         return self._format.apply(context, self._length, self._limit, self.model.tokenizer.sep_token)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """How many tokens of each text the model reads."""
+        """Return how many tokens of each text the model reads."""
         if not texts:
             return []
         tokens = self.model.tokenizer(list(texts), truncation=True, max_length=self._limit)
@@ -129,28 +129,28 @@ class SentenceTransformerEncoder(LoadedModel):
         return cast("Vectors", vectors.float().cpu().numpy())
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Vectors for meaning."""
+        """Return the embeddings of texts by meaning."""
         return self._run(self.model.encode, texts)
 
     def encode_query(self, contexts: Sequence[Context]) -> Vectors:
-        """Vectors for contexts, by the model's query route if it has one."""
+        """Return the embeddings of contexts, by the model's query route if it has one."""
         return self._run(self.model.encode_query, [self.format_context(context) for context in contexts])
 
     def encode_document(self, replies: Sequence[str]) -> Vectors:
-        """Vectors for replies, by the model's document route if it has one."""
+        """Return the embeddings of replies, by the model's document route if it has one."""
         return self._run(self.model.encode_document, replies)
 
     @property
     def separate_heads(self) -> bool:
-        """Whether the vectors of all roles are made of the one for meaning, so that a text is encoded once.
+        """Whether all outputs can be computed from the meaning vector, so that a text is encoded only once.
 
-        They are not if that vector is normalised for its own route only, or if each role has a prompt of its own.
+        They can't if that vector is normalised for its own route only, or if each role has its own prompt.
         """
         last = [type(module).__name__ for module in self.model][-2:]
         return (not self.has_heads or last == ["Normalize", "Router"]) and not any(self.model.prompts.values())
 
     def head(self, role: Literal["query", "document"]) -> torch.nn.Module:
-        """A head as a module of its own, from vectors for meaning to those of a role."""
+        """Return a head as a separate module, from meaning vectors to those of a role."""
         from torch import Tensor, nn
 
         router: Any = self.model[-1]
@@ -169,7 +169,7 @@ class SentenceTransformerEncoder(LoadedModel):
         return Head()
 
     def apply_head(self, vectors: Vectors, role: Literal["query", "document"]) -> Vectors:
-        """Vectors of a role, made of those for meaning."""
+        """Compute the vectors of a role from meaning vectors."""
         import torch
 
         if not self.has_heads:
@@ -179,10 +179,10 @@ class SentenceTransformerEncoder(LoadedModel):
         return cast("Vectors", found.float().cpu().numpy())
 
     def copy(self, max_length: int | None = None, cut: Literal["front", "end"] = "end") -> SentenceTransformerEncoder:
-        """An encoder of its own with the same weights, for fine-tuning."""
+        """Return an independent encoder with the same weights, for fine-tuning."""
         own = copy.copy(self)
         own.model = copy.deepcopy(self.model)
-        # Its weights will change: what is cached for this model is not its own.
+        # Its weights will change, so it must not share this model's cached embeddings.
         own.fingerprint = f"{self.fingerprint}-copy-{uuid.uuid4().hex[:8]}"
         if max_length is not None:
             own.model.max_seq_length = min(max_length, self.model.max_seq_length or max_length)
@@ -190,17 +190,17 @@ class SentenceTransformerEncoder(LoadedModel):
         return own
 
     def parameters(self) -> list[torch.nn.Parameter]:
-        """All weights that are not frozen."""
+        """Return all weights that are not frozen."""
         return [weight for weight in self.model.parameters() if weight.requires_grad]
 
     def embed(self, texts: Sequence[str]) -> torch.Tensor:
-        """Vectors for meaning, with gradients and with dropout; on the CPU, wherever the model is."""
+        """Return meaning vectors with gradients and dropout; on the CPU, whatever the model's device."""
         import torch
         from sentence_transformers.util import batch_to_device
 
         self.model.train()
         prompt = self.model.prompts.get(self.model.default_prompt_name or "")
-        # Texts of one length together: attention with dropout is slow on padding.
+        # Batch texts of similar length: attention with dropout is slow on padding.
         order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
         pieces = []
         with self._autocast():
@@ -223,27 +223,27 @@ class ObjectEncoder:
         self.has_heads = hasattr(model, "encode_query") and hasattr(model, "encode_document")
 
     def format_context(self, context: Context) -> str:
-        """The turns, one a line, unless the object has a way of its own."""
+        """Join the turns, one per line, unless the object has its own format."""
         own = getattr(self._model, "format_context", None)
         return own(context) if own else "\n".join(context)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Vectors for meaning."""
+        """Return the embeddings of texts by meaning."""
         return np.asarray(self._model.encode(list(texts)), np.float32)
 
     def encode_query(self, contexts: Sequence[Context]) -> Vectors:
-        """Vectors for contexts."""
+        """Return the embeddings of contexts."""
         encode = self._model.encode_query if self.has_heads else self._model.encode
         return np.asarray(encode([self.format_context(context) for context in contexts]), np.float32)
 
     def encode_document(self, replies: Sequence[str]) -> Vectors:
-        """Vectors for replies."""
+        """Return the embeddings of replies."""
         encode = self._model.encode_document if self.has_heads else self._model.encode
         return np.asarray(encode(list(replies)), np.float32)
 
 
 def folder_traits(folder: Path) -> dict[str, Any]:
-    """What a folder says of the model in it: arguments of `LoadedModel`."""
+    """Return what a folder declares about its model, as arguments of `LoadedModel`."""
     return {
         "name": folder.resolve().name,
         "fingerprint": folder_fingerprint(folder),
@@ -253,12 +253,12 @@ def folder_traits(folder: Path) -> dict[str, Any]:
 
 
 def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> Encoder:
-    """An encoder from a model folder, an installed model, a SentenceTransformer, a model of MTEB, or what has `encode`.
+    """Return an encoder for a model folder, an installed model, a SentenceTransformer, or any object with `encode`.
 
-    Only safetensors are read, and no code of a model is ever run.
+    Models in MTEB's form work too. Turnloom reads weights from safetensors only, and never runs a model's own code.
 
     Raises:
-        TurnloomError: If the folder holds no such model.
+        TurnloomError: If the folder doesn't contain such a model.
     """
     if not isinstance(source, (str, Path)):
         return source if isinstance(source, Encoder) else _from_object(source, bf16, batch_size)

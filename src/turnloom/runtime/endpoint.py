@@ -20,15 +20,15 @@ TEXTS_AT_A_TIME = 64
 
 
 class EndpointEncoder:
-    """Asks a server for vectors; anything that speaks OpenAI's embeddings API, Turnloom's own service included.
+    """Get embeddings from any server that speaks OpenAI's embeddings API, Turnloom's own service included.
 
-    A request that fails for a reason that may pass (no connection, too many requests, a fault of the server) is made
-    again, six times at most, with growing waits. The key comes from the environment variable `OPENAI_API_KEY`.
+    Requests that fail temporarily (no connection, too many requests, a server error) are retried with growing waits, at
+    most six attempts in all. The key comes from the environment variable `OPENAI_API_KEY`.
 
     Args:
-        url: The address up to `/v1`.
-        model: The name that the server knows the model by.
-        sleep: Waits between attempts.
+        url: The server's address up to `/v1`.
+        model: The model's name on the server.
+        sleep: The function that waits between attempts.
 
     Raises:
         TurnloomError: If a key would be sent over an unencrypted connection to another machine.
@@ -54,22 +54,22 @@ class EndpointEncoder:
         self._sleep = sleep
 
     def format_context(self, context: Context) -> str:
-        """The turns, one a line."""
+        """Join the turns, one per line."""
         return "\n".join(context)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Vectors for meaning, of length one."""
+        """Return the embeddings of texts by meaning, as unit vectors."""
         if not texts:
             return np.zeros((0, 0), np.float32)
         starts = range(0, len(texts), TEXTS_AT_A_TIME)
         return np.concatenate([self._request(list(texts[start : start + TEXTS_AT_A_TIME])) for start in starts])
 
     def encode_query(self, contexts: Sequence[Context]) -> Vectors:
-        """Vectors for contexts: their turns joined."""
+        """Return the embeddings of contexts, their turns joined."""
         return self.encode([self.format_context(context) for context in contexts])
 
     def encode_document(self, replies: Sequence[str]) -> Vectors:
-        """Vectors for replies: the same as for meaning."""
+        """Return the embeddings of replies, the same as by meaning."""
         return self.encode(replies)
 
     def _request(self, texts: list[str]) -> Vectors:
@@ -111,6 +111,6 @@ class EndpointEncoder:
 
 
 def _asked_wait(answer: Any) -> float | None:
-    """How long the server asks to wait, up to a bound."""
+    """Return how long the server asks to wait, up to a limit."""
     asked = answer.headers.get("retry-after", "")
     return min(LONGEST_WAIT, float(asked)) if asked.replace(".", "", 1).isdigit() else None

@@ -1,4 +1,4 @@
-"""Export to ONNX, whole or in 8 bits: encoders with their heads, and cross-encoders."""
+"""Export encoders with their heads, and cross-encoders, to ONNX, in full precision or in 8 bits."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 QUERY, DOCUMENT = ("query",), ("document", "passage", "corpus")
-"""The names of prompts that sentence-transformers takes for each side, the first that a model has."""
+"""The prompt names that sentence-transformers tries for each side, in this order."""
 
 
 def export_model(
     folder: Path, out: Path, *, int8: bool = False, calibration: Sequence[str] | None = None
 ) -> ExportSpec:
-    """Write a model's folder as an ONNX graph that `load_encoder` or `load_scorer` reads without torch.
+    """Export a model to an ONNX graph that `load_encoder` or `load_scorer` reads without torch.
 
     Args:
-        folder: A SentenceTransformer or CrossEncoder.
-        out: The new folder.
-        int8: Whether matrices are written in 8 bits, a scale for each column, and what goes into them is rounded too.
-        calibration: For `int8`, texts like those that will come; some English service messages if not given.
+        folder: The folder of a SentenceTransformer or CrossEncoder.
+        out: The export's folder.
+        int8: Whether to store matrices in 8 bits, with one scale per column; their inputs are then rounded too.
+        calibration: For `int8`, texts like those you will encode; by default some English service messages.
 
     Raises:
-        TurnloomError: If the extra is missing, the folder holds no such model, or the new one holds other files.
+        TurnloomError: If the extra is missing, `folder` contains no such model, or `out` contains other files.
     """
     missing = [name for name in ("onnx", "onnxruntime", "onnxscript") if importlib.util.find_spec(name) is None]
     if missing:
         raise TurnloomError(f"exporting needs {', '.join(missing)}", "pip install 'turnloom[onnx]'")
-    refuse_other_files(out, "an export", beside=NOT_THE_MODEL)  # Before minutes of work.
+    refuse_other_files(out, "an export", beside=NOT_THE_MODEL)  # Fail before minutes of work.
     if (folder / SPEC).exists():
         raise TurnloomError(f"{folder} is an export already", "export the model that it was made of")
     spec, graph, tokenizer = _scorer(folder) if is_cross_encoder(folder) else _encoder(folder)
@@ -80,7 +80,7 @@ def export_model(
 def _encoder(folder: Path) -> tuple[ExportSpec, nn.Module, Any]:
     encoder = turn_encoder(load_encoder(folder))
     assert isinstance(encoder, SentenceTransformerEncoder)
-    model = encoder.model.cpu()  # Where the graph's example inputs are.
+    model = encoder.model.cpu()  # The graph's example inputs are on the CPU.
     prompts = _prompts(model)
     pools = [module for module in model.modules() if getattr(module, "include_prompt", True) is False]
     if prompts and pools:
@@ -100,7 +100,7 @@ def _encoder(folder: Path) -> tuple[ExportSpec, nn.Module, Any]:
 
 
 def _prompts(model: Any) -> dict[str, str]:
-    """What sentence-transformers writes before a text, for each of the three roles."""
+    """Return the prompt that sentence-transformers puts before a text, for each of the three roles."""
     known = model.prompts or {}
     chosen = {
         "meaning": known.get(model.default_prompt_name or "", ""),
@@ -136,7 +136,7 @@ def _inputs(tokenizer: Any) -> list[str]:
 
 
 def _encoder_graph(model: Any, spec: ExportSpec) -> nn.Module:
-    """Tokens to a vector for each role: the transformer once, then what follows it."""
+    """Map tokens to one vector per role: the transformer runs once, then each role's modules."""
     from torch import nn
 
     class Graph(nn.Module):
@@ -163,9 +163,9 @@ def _encoder_graph(model: Any, spec: ExportSpec) -> nn.Module:
 
 
 def _plainly(network: Any) -> Any:
-    """The same network, whose attention is written as products and a softmax.
+    """Return the same network with attention as products and a softmax.
 
-    As one operation, it is exported with a check of every weight for rows that see nothing, a fifth of the time.
+    As a single operation, it is exported with a check of every weight for rows that see no token: a fifth of the time.
     """
     network.set_attn_implementation("eager")
     return network
@@ -191,10 +191,10 @@ def _scorer_graph(model: Any) -> nn.Module:
 
 
 def _write_graph(graph: nn.Module, spec: ExportSpec, path: Path) -> None:
-    # Never by tracing (`dynamo=False`): with transformers 5 that silently writes the example's mask into the graph.
+    # Never trace (`dynamo=False`): with transformers 5 that silently writes the example's mask into the graph.
     import torch
 
-    # Two rows of different lengths, so that neither number is taken for a constant.
+    # Two rows of different lengths, so that the exporter takes neither size for a constant.
     ids = torch.ones((2, min(7, spec.max_length)), dtype=torch.long)
     example = {"input_ids": ids, "attention_mask": ids.clone(), "token_type_ids": torch.zeros_like(ids)}
     example["attention_mask"][1, 3:] = 0
@@ -214,7 +214,7 @@ def _write_graph(graph: nn.Module, spec: ExportSpec, path: Path) -> None:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Exporters talk of their own workings, which a user cannot fix."""
+    """Silence the exporters' messages about their internals, which a user cannot fix."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:
@@ -226,12 +226,12 @@ def _quietly() -> Iterator[None]:
 
 
 def agreement(original: Encoder | Scorer, exported: Encoder | Scorer, texts: Sequence[str]) -> dict[str, float]:
-    """How close an export is to its model on some texts: cosines by role, or how a scorer's order and scores differ.
+    """Measure how close an export is to its model: cosines by role, or a scorer's differences in order and scores.
 
     Args:
         original: The model.
-        exported: What was made of it.
-        texts: For a scorer, replies to the first of them.
+        exported: Its export.
+        texts: The texts to compare on; for a scorer, the first is the context and the others are replies.
     """
     if isinstance(original, Scorer) and isinstance(exported, Scorer):
         one, other = (model.score(texts[:1], texts[1:]) for model in (original, exported))

@@ -1,4 +1,4 @@
-"""A model's folder: where it is, what identifies it, and what to say when it is damaged."""
+"""Model folders: find them, fingerprint them and report damaged ones."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ GROUP = "turnloom.models"
 CONVERSATION = "conversation"
 """The folder inside a model's folder that holds its conversation encoder."""
 NOT_THE_MODEL = ("training", "ray", "report.json", "measured", CONVERSATION, LISTING)
-"""How it was made, what was measured, what reads its vectors, and which files it has: not what it is itself."""
+"""Files that don't change a vector: training records, measurements, the conversation encoder, the file listing."""
 LONGEST = 160
 
 
 def model_folder(source: str | Path) -> Path:
-    """The folder of a model: the one that is named, or that of an installed package of this name.
+    """Return the folder of a model, named by its path or by an installed package.
 
-    A package offers a model by an entry point of the group `turnloom.models` that names the module whose folder it is.
+    A package offers a model with an entry point in the group `turnloom.models` that names the module in its folder.
 
     Args:
-        source: A folder, or such a name; a folder of that name comes first.
+        source: A folder, or the name of an installed model; an existing folder takes precedence.
 
     Raises:
         TurnloomError: If two packages have a model of that name, or the package cannot be imported.
@@ -39,16 +39,16 @@ def model_folder(source: str | Path) -> Path:
 
 
 def no_model(folder: Path) -> TurnloomError:
-    """The error for a folder without a model."""
+    """Return the error for a folder without a model."""
     return TurnloomError(
         f"{folder} holds no model", "give the folder of a SentenceTransformer, or install the package of that name"
     )
 
 
 def find_model(source: str | Path) -> Path:
-    """The folder of a model, as `model_folder` finds it, if there is one.
+    """Return the folder of a model like `model_folder`, and check that it exists.
 
-    Commands call this before they import what loads models, which takes seconds.
+    Commands call this before the imports for loading models, which take seconds.
 
     Raises:
         TurnloomError: If there is no such folder.
@@ -60,7 +60,7 @@ def find_model(source: str | Path) -> Path:
 
 
 def folder_fingerprint(folder: Path) -> str:
-    """A hash of everything in a model's folder that can change a vector."""
+    """Hash everything in a model's folder that can change a vector."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.relative_to(folder).parts[0] in NOT_THE_MODEL:
@@ -72,7 +72,7 @@ def folder_fingerprint(folder: Path) -> str:
 
 
 def weights_fingerprint(model: Any, *more: str) -> str:
-    """A hash of a module's weights, and of what else is said to matter."""
+    """Hash a module's weights, together with other strings that matter."""
     digest = hashlib.sha256("\x00".join(more).encode())
     for name, tensor in sorted(model.state_dict().items()):
         digest.update(name.encode())
@@ -81,7 +81,7 @@ def weights_fingerprint(model: Any, *more: str) -> str:
 
 
 def declared_languages(folder: Path) -> frozenset[str]:
-    """The languages that the model card's front matter names."""
+    """Return the languages in the model card's front matter."""
     import yaml
 
     card = folder / "README.md"
@@ -107,10 +107,10 @@ def no_progress_bars() -> Iterator[None]:
 
 @contextmanager
 def damage_named(folder: Path) -> Iterator[None]:
-    """Within this context a model is loaded; what goes wrong names its folder.
+    """Name the model's folder in errors while it is loaded.
 
     Raises:
-        TurnloomError: If the model cannot be loaded: a download that broke off, a file of another model.
+        TurnloomError: If the model cannot be loaded, such as after an incomplete download.
     """
     from safetensors import SafetensorError
 

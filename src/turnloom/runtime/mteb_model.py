@@ -1,4 +1,4 @@
-"""Models in the form of MTEB 2, seen as encoders; MTEB itself need not be installed."""
+"""Use models written for MTEB 2 as encoders; MTEB itself need not be installed."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from turnloom.runtime.model_folder import weights_fingerprint
 from turnloom.runtime.protocols import Context, Vectors
 
 TWO_LETTERS = {"eng": "en", "zho": "zh", "cmn": "zh", "deu": "de", "fra": "fr", "spa": "es"}
-"""MTEB names languages by three letters, model cards and the catalog by two."""
+"""MTEB uses three-letter language codes, model cards and the catalog two-letter codes."""
 
 
 class _PromptType(str, Enum):
-    """As MTEB's own, for models that come without it."""
+    """A copy of MTEB's `PromptType`, for machines without MTEB."""
 
     query = "query"
     document = "document"
 
 
 def is_mteb_model(model: Any) -> bool:
-    """Whether a model's `encode` wants batches and to be told what for, as in MTEB 2, and not a list of texts."""
+    """Whether a model's `encode` takes batches and a task, as in MTEB 2, rather than a list of texts."""
     try:
         wanted = set(inspect.signature(model.encode).parameters)
     except (AttributeError, TypeError, ValueError):
@@ -36,7 +36,7 @@ def is_mteb_model(model: Any) -> bool:
 
 
 def _task(kind: str) -> Any:
-    """What a model is told of the task, from which it may choose a prompt."""
+    """Return the task's metadata, from which a model may choose a prompt."""
     said = {"name": "Turnloom", "type": kind, "modalities": ["text"], "eval_langs": ["eng-Latn"], "main_score": "score"}
     metadata = sys.modules.get("mteb.abstasks.task_metadata")
     if metadata is None:
@@ -49,8 +49,8 @@ class MtebEncoder:
     """A model of MTEB's `EncoderProtocol`: contexts are its queries, replies its documents.
 
     Args:
-        model: The model. If it has prompts, contexts and replies count as spaces of their own.
-        batch_size: Texts at a time.
+        model: The model. If it has prompts, contexts and replies count as separate outputs.
+        batch_size: The number of texts per batch.
     """
 
     def __init__(self, model: Any, batch_size: int = 64) -> None:
@@ -59,10 +59,10 @@ class MtebEncoder:
         prompts = getattr(model, "model_prompts", None)
         meta = getattr(model, "mteb_model_meta", None)
         named = getattr(meta, "name", None)
-        # MTEB calls what has no name "no_model_name/available".
+        # MTEB names a nameless model "no_model_name/available".
         self.name: str = type(model).__name__ if not named or "no_model_name" in named else named.rpartition("/")[2]
         inner = getattr(model, "model", None)
-        # A revision says nothing of weights that were changed since: without weights to look at, nothing is shared.
+        # A revision doesn't cover later changes to the weights; without weights to hash, embeddings are not shared.
         self.fingerprint = (
             weights_fingerprint(inner, "mteb", repr(prompts))
             if hasattr(inner, "state_dict")
@@ -73,7 +73,7 @@ class MtebEncoder:
         self.has_heads = bool(prompts)
 
     def format_context(self, context: Context) -> str:
-        """The turns, one a line."""
+        """Join the turns, one per line."""
         return "\n".join(context)
 
     def _encode(self, texts: Sequence[str], kind: str, side: str | None = None) -> Vectors:
@@ -94,13 +94,13 @@ class MtebEncoder:
         return np.asarray(vectors, np.float32)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Vectors for meaning: the task is said to be one of similarity."""
+        """Return the embeddings of texts by meaning; the model gets a similarity task."""
         return self._encode(texts, "STS")
 
     def encode_query(self, contexts: Sequence[Context]) -> Vectors:
-        """Vectors for contexts, as queries."""
+        """Return the embeddings of contexts, as queries."""
         return self._encode([self.format_context(context) for context in contexts], "Retrieval", "query")
 
     def encode_document(self, replies: Sequence[str]) -> Vectors:
-        """Vectors for replies, as documents."""
+        """Return the embeddings of replies, as documents."""
         return self._encode(replies, "Retrieval", "document")

@@ -1,4 +1,4 @@
-"""Models exported to ONNX, behind the same protocols as all others: `Encoder` and `Scorer`."""
+"""Run models exported to ONNX, behind the same protocols as all others: `Encoder` and `Scorer`."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from turnloom.runtime.trusted import check_folder, check_graph
 GRAPH, SPEC = "model.onnx", "export.json"
 PROCESSOR = Path("/proc/cpuinfo")
 BATCH_TOKENS = 384
-"""So many at a time, of texts of like length: what is computed in between then stays in a core's own cache.
+"""Tokens per batch of texts of similar length: activations then stay in a core's own cache.
 
-Fifty pairs of a hundred tokens take 1.2 times the time with 1,024, single messages 1.07 times.
+With 1,024, fifty pairs of a hundred tokens take 1.2 times as long, single messages 1.07 times.
 """
 Role = Literal["meaning", "query", "document"]
 
 
 class ExportSpec(BaseModel):
-    """What an exported folder holds.
+    """The contents of an exported folder.
 
     Attributes:
-        version: Of this description.
-        kind: An encoder or a scorer.
-        precision: Of its weights.
+        version: The version of this description.
+        kind: Whether it is an encoder or a scorer.
+        precision: The precision of its weights.
         max_length: How many tokens it reads.
         inputs: The names of the graph's inputs.
         outputs: The names of the graph's outputs; an encoder with heads has three.
-        prompts: What stands before a text, by role.
+        prompts: The text put before an input, by role.
         sigmoid: Whether a scorer's output goes through a sigmoid.
         languages: The languages that the model declares.
         source: The fingerprint of the model that was exported.
@@ -60,24 +60,24 @@ class ExportSpec(BaseModel):
 
 
 def exported_kind(folder: Path) -> Literal["encoder", "scorer"] | None:
-    """What an exported folder holds; None for any other folder."""
+    """Return whether an exported folder contains an encoder or a scorer; None for any other folder."""
     return read_spec(folder).kind if (folder / SPEC).exists() else None
 
 
 def has_vnni() -> bool:
-    """Whether an x86 CPU has instructions that sum products of 8 bits in 32 bits; not known outside of Linux: no."""
+    """Whether an x86 CPU has instructions that sum 8-bit products in 32 bits; outside Linux, the answer is no."""
     told = PROCESSOR.read_text(encoding="utf-8", errors="replace") if PROCESSOR.exists() else ""
     flags = re.search(r"^flags\s*:(.*)$", told, re.MULTILINE)
     return flags is not None and not {"avx512_vnni", "avx_vnni"}.isdisjoint(flags[1].split())
 
 
 def usable_cores() -> int:
-    """How many cores this process may use."""
+    """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def read_spec(folder: Path) -> ExportSpec:
-    """The description in an exported folder."""
+    """Read the description in an exported folder."""
     path = folder / SPEC
     try:
         return ExportSpec.model_validate_json(path.read_text(encoding="utf-8"))
@@ -86,7 +86,7 @@ def read_spec(folder: Path) -> ExportSpec:
 
 
 def batches_of(sizes: npt.NDArray[np.int64], tokens: int, most: int) -> list[slice]:
-    """Texts from the longest to the shortest, in batches of at most so many tokens with their padding."""
+    """Split texts, sorted from longest to shortest, into batches of at most `tokens` tokens, padding included."""
     found, start = [], 0
     while start < len(sizes):
         end = start + min(most, max(1, tokens // max(1, int(sizes[start]))))
@@ -96,7 +96,7 @@ def batches_of(sizes: npt.NDArray[np.int64], tokens: int, most: int) -> list[sli
 
 
 class _Exported:
-    """A graph and its tokenizer: what an exported encoder and an exported cross-encoder share."""
+    """A graph and its tokenizer: the base class of exported encoders and cross-encoders."""
 
     def __init__(self, folder: Path, *, threads: int | None = None, batch_tokens: int = BATCH_TOKENS) -> None:
         try:
@@ -109,17 +109,17 @@ class _Exported:
         check_folder(folder)
         check_graph(folder / GRAPH)
         options = onnxruntime.SessionOptions()
-        # Threads take batches of their own: two that share one batch of short texts do 1.4 times the work of one.
+        # Each thread takes its own batches: two threads on one batch of short texts do only 1.4 times the work of one.
         options.intra_op_num_threads = 1
-        # Without VNNI, products of two 8-bit pairs are summed in 16 bits and cut off, which moves scores by tenths.
-        # This asks for kernels that do not; with VNNI it would only keep them from being used, at three times the time.
+        # Without VNNI, products of two 8-bit pairs are summed in 16 bits and saturate, which moves scores by tenths.
+        # This asks for kernels that don't; with VNNI it would only prevent its use and take three times as long.
         options.add_session_config_entry("session.x64quantprecision", "0" if has_vnni() else "1")
         self._threads = threads or usable_cores()
         self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
         self._batch_tokens = batch_tokens
         try:
             self._graph = onnxruntime.InferenceSession(str(folder / GRAPH), options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # onnxruntime has a class of its own for each thing that can be wrong with a file.
+        except Exception as error:  # onnxruntime raises a different class for each fault of a file.
             raise TurnloomError(f"{folder / GRAPH} cannot be loaded ({error})", "export the model again") from error
         with damage_named(folder):
             self._tokenizer: Any = AutoTokenizer.from_pretrained(
@@ -128,7 +128,7 @@ class _Exported:
         self._format = read_context_format(folder)
         self.name = folder.resolve().name
         self.fingerprint = folder_fingerprint(folder)
-        # In 8 bits too many decisions change for it to stand for its model (`studies/onboarding/int8.py`).
+        # In 8 bits, too many decisions change for it to replace its model (`studies/onboarding/int8.py`).
         self.source = self._spec.source if self._spec.precision == "fp32" else None
         self.languages = frozenset(self._spec.languages)
 
@@ -136,7 +136,7 @@ class _Exported:
         return len(self._tokenizer.tokenize(text))
 
     def _compute(self, output: str, first: Sequence[str], second: Sequence[str] | None = None) -> Vectors:
-        """An output of the graph for each text or pair; those of like length share a batch."""
+        """Compute one output of the graph for each text or pair; similar lengths share a batch."""
         tokens = self._tokenizer(
             list(first),
             None if second is None else list(second),
@@ -146,7 +146,7 @@ class _Exported:
         )
         sizes = np.array([len(ids) for ids in tokens["input_ids"]])
         order = np.argsort(-sizes, kind="stable")
-        share = -(-len(order) // self._threads)  # A few texts are not left to one thread.
+        share = -(-len(order) // self._threads)  # Spread even a few texts over all threads.
         batches = [order[rows] for rows in batches_of(sizes[order], self._batch_tokens, share)]
 
         def compute(rows: npt.NDArray[np.int64]) -> Vectors:
@@ -173,22 +173,22 @@ class OnnxEncoder(_Exported):
     """An exported encoder.
 
     Args:
-        folder: Where it is.
-        threads: How many threads compute; as many as there are cores if not given.
-        batch_tokens: Tokens at a time.
+        folder: The exported model's folder.
+        threads: The number of threads; by default one per core.
+        batch_tokens: The number of tokens per batch.
     """
 
     @property
     def has_heads(self) -> bool:
-        """Whether contexts and replies have spaces of their own."""
+        """Whether the model has separate outputs for contexts and replies."""
         return "query" in self._spec.outputs
 
     def format_context(self, context: Context) -> str:
-        """The turns joined as the model folder says, the oldest cut off if they are too long."""
+        """Join the turns in the model's context format; the oldest are dropped if they don't fit."""
         return self._format.apply(context, self._length, self._spec.max_length, self._tokenizer.sep_token)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """How many tokens of each text the model reads."""
+        """Return how many tokens of each text the model reads."""
         if not texts:
             return []
         tokens = self._tokenizer(list(texts), truncation=True, max_length=self._spec.max_length)
@@ -201,15 +201,15 @@ class OnnxEncoder(_Exported):
         return self._compute(role if role in self._spec.outputs else "meaning", [prompt + text for text in texts])
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Vectors for meaning."""
+        """Return the embeddings of texts by meaning."""
         return self._run(texts, "meaning")
 
     def encode_query(self, contexts: Sequence[Context]) -> Vectors:
-        """Vectors for contexts."""
+        """Return the embeddings of contexts."""
         return self._run([self.format_context(context) for context in contexts], "query")
 
     def encode_document(self, replies: Sequence[str]) -> Vectors:
-        """Vectors for replies."""
+        """Return the embeddings of replies."""
         return self._run(replies, "document")
 
 
@@ -217,9 +217,9 @@ class OnnxScorer(_Exported):
     """An exported cross-encoder.
 
     Args:
-        folder: Where it is.
-        threads: How many threads compute; as many as there are cores if not given.
-        batch_tokens: Tokens at a time.
+        folder: The exported model's folder.
+        threads: The number of threads; by default one per core.
+        batch_tokens: The number of tokens per batch.
     """
 
     @property
@@ -228,11 +228,11 @@ class OnnxScorer(_Exported):
         return self._spec.sigmoid
 
     def score(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
-        """The network's output for each reply; room is left for the longest of them."""
+        """Return the network's output for each reply; the context leaves room for the longest reply."""
         if not replies:
             return np.zeros(0)
         separator = self._tokenizer.sep_token
         text, ends = self._format.pair(context, replies, self._length, self._spec.max_length, separator)
-        # 64 bits: scores close to 1 would tie.
+        # In 32 bits, scores close to 1 would tie.
         logits = self._compute("score", [text] * len(ends), ends).astype(np.float64)
         return 1 / (1 + np.exp(-logits)) if self.bounded else logits

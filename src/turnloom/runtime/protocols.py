@@ -1,4 +1,4 @@
-"""What the rest of Turnloom asks of a model, and the vectors that it gives: no more than a task needs."""
+"""Protocols for models: the few methods that the rest of Turnloom needs, and helpers for their vectors."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 Vectors = npt.NDArray[np.float32]
 Context = Sequence[str]
-"""The turns of a conversation so far, the oldest first."""
+"""The turns of a conversation so far, oldest first."""
 Progress = Callable[[str, float, str], None]
-"""Called with a step, the part of it that is done, and a note."""
+"""Called with a step, the share of it that is done, and a note."""
 
 
 def unit_rows(vectors: npt.NDArray[Any], precision: type[np.floating[Any]] = np.float32) -> npt.NDArray[Any]:
-    """Rows of length one, for which cosine and dot product are the same; a row of zeros stays one.
+    """Scale rows to unit length, so that cosine and dot product are the same; a row of zeros stays zero.
 
     Example:
         >>> unit_rows(np.array([[3, 4], [0, 0]])).round(1).tolist()
@@ -35,52 +35,52 @@ def unit_rows(vectors: npt.NDArray[Any], precision: type[np.floating[Any]] = np.
 
 
 class Model(Protocol):
-    """What identifies a model."""
+    """A model's name, fingerprint and languages."""
 
     @property
     def name(self) -> str:
-        """What to call it in a table."""
+        """The name to show in tables."""
         ...
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever its output may: embeddings are cached by it."""
+        """Identifies the model: it changes whenever the output may, and embeddings are cached by it."""
         ...
 
     @property
     def languages(self) -> frozenset[str]:
-        """The languages it declares; none means that it does not say."""
+        """The languages it declares; empty if it declares none."""
         ...
 
 
 def source_of(model: Model) -> str | None:
-    """The fingerprint of the model that this one was exported from and can stand for; None if there is none."""
+    """Return the fingerprint of the model that this export can replace; None if there is none."""
     source: str | None = getattr(model, "source", None)
     return source
 
 
 def turn_encoder(encoder: Encoder) -> Encoder:
-    """The encoder of single turns below a conversation encoder; any other encoder itself."""
+    """Return the turn encoder of a conversation encoder; any other encoder is returned as it is."""
     below: Encoder = getattr(encoder, "turns", encoder)
     return below
 
 
 def has_separate_heads(model: Model) -> bool:
-    """Whether a model makes the vectors of all roles of those for meaning, with `apply_head(vectors, role)`."""
+    """Whether a model computes all outputs from meaning vectors, with `apply_head(vectors, role)`."""
     return bool(getattr(model, "separate_heads", False))
 
 
 def is_made_for(model: Model, fingerprint: str) -> bool:
-    """Whether intents and replies of the model with this fingerprint fit this one: the model itself or its export.
+    """Whether intents and replies of the model with this fingerprint work with this one: the same model or its export.
 
-    An export in full precision decides as its model does; one in 8 bits does not always, and needs its own
-    (`studies/onboarding/int8.py`).
+    An export in full precision decides like its model. One in 8 bits doesn't always, and needs its own intents and
+    replies (`studies/onboarding/int8.py`).
     """
     return fingerprint in (model.fingerprint, source_of(model))
 
 
 def wrong_model(folder: Path, name: str, fingerprint: str, model: Model, fix: str) -> TurnloomError:
-    """What to raise when vectors of two models would meet."""
+    """Return the error for mixing the vectors of two models."""
     return TurnloomError(
         f"{folder} holds vectors of {name} ({fingerprint[:8]}), not of {model.name} ({model.fingerprint[:8]})", fix
     )
@@ -88,30 +88,30 @@ def wrong_model(folder: Path, name: str, fingerprint: str, model: Model, fix: st
 
 @runtime_checkable
 class Encoder(Model, Protocol):
-    """Texts to vectors: `encode` for what a text means, the other two for what it calls for and what it answers.
+    """Turns texts into embeddings: `encode` by meaning, `encode_query` for contexts, `encode_document` for replies.
 
-    A model without a head for contexts and one for replies gives the same space three times.
+    For a model without heads for contexts and replies, all three outputs are in the same space.
     """
 
     @property
     def has_heads(self) -> bool:
-        """Whether contexts and replies have spaces of their own."""
+        """Whether the model has separate outputs for contexts and replies."""
         ...
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Vectors for meaning."""
+        """Return the embeddings of texts by meaning."""
         ...
 
     def encode_query(self, contexts: Sequence[Context]) -> Vectors:
-        """Vectors for contexts."""
+        """Return the embeddings of contexts."""
         ...
 
     def encode_document(self, replies: Sequence[str]) -> Vectors:
-        """Vectors for replies."""
+        """Return the embeddings of replies."""
         ...
 
     def format_context(self, context: Context) -> str:
-        """A context as the text that the model reads."""
+        """Return a context as the text that the model reads."""
         ...
 
 
@@ -120,7 +120,7 @@ class Scorer(Model, Protocol):
     """Scores replies to contexts directly, without vectors: a cross-encoder or BM25."""
 
     def score(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
-        """How well each reply fits; higher is better."""
+        """Return how well each reply fits; higher is better."""
         ...
 
 
@@ -129,22 +129,22 @@ class TrainableEncoder(Protocol):
     """An encoder whose copy can be fine-tuned by a benchmark task."""
 
     def copy(self, max_length: int | None = None, cut: Literal["front", "end"] = "end") -> TrainableEncoder:
-        """An encoder of its own with the same weights.
+        """Return an independent encoder with the same weights.
 
         Args:
-            max_length: At most so many tokens of a text are read; as many as before if not given.
-            cut: Where a longer text is cut.
+            max_length: The maximum number of tokens to read; by default unchanged.
+            cut: Which end of a longer text to cut.
         """
         ...
 
     def parameters(self) -> Sequence[torch.nn.Parameter]:
-        """What may be trained."""
+        """Return the trainable weights."""
         ...
 
     def embed(self, texts: Sequence[str]) -> torch.Tensor:
-        """Vectors with gradients, as in training: dropout is on."""
+        """Return vectors with gradients, as in training, with dropout."""
         ...
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Vectors without."""
+        """Return vectors without gradients."""
         ...

@@ -1,10 +1,9 @@
-"""Matrices in 8 bits, with ranges fixed beforehand: a text's vector does not depend on what else is in the batch.
+"""Quantise matrices to 8 bits with fixed ranges: a text's vector does not depend on what else is in the batch.
 
-onnxruntime's own dynamic quantisation rounds a whole batch of activations by one range, that of the batch: one unusual
-token makes all other texts coarser (cosines down to 0.97 between a text alone and among others). Here ranges are
-measured on calibration texts. A few channels of a transformer's activations are a hundred times as large as the others;
-they are scaled down, and their rows of the matrix up, before either is rounded (SmoothQuant, arXiv:2211.10438,
-equation 4).
+onnxruntime's own dynamic quantisation rounds all activations of a batch by one range: a single unusual token makes all
+other texts coarser (cosines down to 0.97 between a text alone and in a batch). Here, ranges are measured on calibration
+texts. A few channels of a transformer's activations are a hundred times as large as the others. They are scaled down,
+and their matrix rows up, before either is rounded (SmoothQuant, arXiv:2211.10438, equation 4).
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 SHARE = 0.7
-"""How much of the difficulty goes from activations to a matrix (the paper's alpha).
+"""How much of the difficulty moves from activations to a matrix (the paper's alpha).
 
-0.5 helps little here; the best of several for each matrix, by its rounding error on the calibration texts, has the same
-mean cosine on others and a lower least one.
+0.5 helps little here. Choosing the best value for each matrix by its rounding error on the calibration texts gives the
+same mean cosine on other texts and a lower minimum.
 """
 LEAST = 1e-5
 ROWS = 8
@@ -29,7 +28,7 @@ Batch = dict[str, Any]
 
 
 def calibration_texts() -> list[str]:
-    """Turns as customers and agents write them, alone and several together."""
+    """Return turns as customers and agents write them, single and joined."""
     turns = files("turnloom.runtime").joinpath("calibration.txt").read_text(encoding="utf-8").splitlines()
     threes = [" ".join(turns[start : start + 3]) for start in range(0, len(turns) - 3, 4)]
     eights = [" ".join(turns[start : start + 8]) for start in range(0, len(turns) - 8, 9)]
@@ -39,7 +38,7 @@ def calibration_texts() -> list[str]:
 def calibration_batches(
     tokenizer: Any, inputs: Sequence[str], max_length: int, texts: Sequence[str], *, pairs: bool
 ) -> list[Batch]:
-    """Tokens of texts, or of each text with the next one."""
+    """Tokenize texts, or each text together with the next one."""
     batches = []
     for start in range(0, len(texts), ROWS):
         rows = list(texts[start : start + ROWS])
@@ -58,9 +57,9 @@ def calibration_batches(
 
 
 def smooth(graph: nn.Module, batches: Sequence[Batch]) -> None:
-    """Even out the channels that go into each matrix that sees single tokens, in place; what it computes stays.
+    """Even out the input channels of every matrix over tokens, in place; the graph's output stays the same.
 
-    Matrices that see the same (queries, keys and values) share their scales, so that it is scaled and rounded once.
+    Matrices with the same input (queries, keys and values) share their scales, so that it is scaled and rounded once.
     """
     import torch
 
@@ -95,15 +94,15 @@ def _smoothed(linear: nn.Linear, scale: Tensor, inverse: Tensor) -> nn.Module:
 
 
 def _largest_inputs(graph: nn.Module, batches: Sequence[Batch]) -> dict[tuple[str, ...], Tensor]:
-    """The largest size of each channel that goes into linear layers over tokens, by the layers that it goes into."""
+    """Return the largest magnitude of each input channel of linear layers over tokens, by the layers that share it."""
     import torch
     from torch import nn
 
-    seen: dict[int, tuple[Tensor, list[str]]] = {}  # With the states, so that no others take their place in memory.
+    seen: dict[int, tuple[Tensor, list[str]]] = {}  # Keep the states alive, so that no others reuse their id.
     largest: dict[tuple[str, ...], Tensor] = {}
 
     def note(name: str, states: Tensor) -> None:
-        if states.dim() == 3:  # What follows pooling is computed once a text, and stays whole.
+        if states.dim() == 3:  # Layers after pooling run once per text and stay in full precision.
             seen.setdefault(id(states), (states, []))[1].append(name)
 
     hooks = [
@@ -124,15 +123,15 @@ def _largest_inputs(graph: nn.Module, batches: Sequence[Batch]) -> dict[tuple[st
 
 
 def quantize(path: Path, batches: Sequence[Batch]) -> None:
-    """Write a graph's matrices over tokens in 8 bits, a scale for each column; one fixed range for what goes into each.
+    """Write a graph's matrices over tokens in 8 bits: one scale per column, and one fixed range per input.
 
-    Word embeddings stay: looking one up costs nothing, and rounding it costs most.
+    Word embeddings stay in full precision: lookups are free, and rounding them costs the most accuracy.
     """
     import onnx
     from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
     whole = onnx.load(str(path))
-    # The shapes in between are inferred anew: onnxruntime trips over those of the exporter.
+    # Infer intermediate shapes again: onnxruntime fails on the exporter's.
     del whole.graph.value_info[:]
     constants = {constant.name for constant in whole.graph.initializer}
     attention = [node.name for node in whole.graph.node if node.op_type == "MatMul" and not constants & set(node.input)]

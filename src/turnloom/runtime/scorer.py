@@ -1,4 +1,4 @@
-"""Scorers: a context and replies to how well each reply fits, without vectors."""
+"""Scorers: rate how well each reply fits a context, without embeddings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ K1, B = 1.5, 0.75
 
 
 def is_cross_encoder(folder: Path) -> bool:
-    """Whether a model's folder holds a network that scores pairs.
+    """Whether a model's folder contains a network that scores pairs.
 
     Raises:
         TurnloomError: If its configuration is damaged.
@@ -52,7 +52,7 @@ class CrossEncoderScorer(LoadedModel):
         return type(self.model.activation_fn).__name__ == "Sigmoid"
 
     def score(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
-        """The network's output for each reply; room is left for the longest of them."""
+        """Return the network's output for each reply; the context leaves room for the longest reply."""
         separator: str | None = self.model.tokenizer.sep_token
         text, ends = self._format.pair(context, replies, self._length, self._limit, separator)
         pairs = [(text, reply) for reply in ends]
@@ -64,7 +64,7 @@ class CrossEncoderScorer(LoadedModel):
 
 @contextmanager
 def _last_layer_in_fp32(model: CrossEncoder) -> Iterator[None]:
-    """In bfloat16 the last layer has so few steps that replies would tie."""
+    """Run the last layer in fp32: in bfloat16, its output is so coarse that replies would tie."""
     import torch
 
     before = list(model.keep_in_fp32_modules or [])
@@ -81,10 +81,10 @@ def _last_layer_in_fp32(model: CrossEncoder) -> Iterator[None]:
 
 
 def load_scorer(folder: Path, *, bf16: bool = False) -> Scorer:
-    """A scorer from a CrossEncoder's folder or an exported one; no code of a model is ever run, and no pickle read.
+    """Load a scorer from the folder of a CrossEncoder or its export. No model code is run, and no pickle is read.
 
     Raises:
-        TurnloomError: If the folder holds something else: an encoder would be given a last layer of random numbers.
+        TurnloomError: If the folder contains something else; an encoder would get a last layer of random numbers.
     """
     if exported_kind(folder) == "scorer":
         return OnnxScorer(folder)
@@ -101,12 +101,12 @@ def load_scorer(folder: Path, *, bf16: bool = False) -> Scorer:
 
 
 class BM25:
-    """Okapi BM25 with Lucene's never-negative idf; words are runs of letters and digits in lower case.
+    """Okapi BM25 with Lucene's non-negative idf; words are runs of letters and digits in lower case.
 
-    Candidates for retrieval tasks, hard negatives, and a baseline.
+    It selects candidates for retrieval tasks and hard negatives, and serves as a baseline.
 
     Args:
-        documents: What is searched.
+        documents: The texts to search.
     """
 
     def __init__(self, documents: Sequence[str]) -> None:
@@ -124,6 +124,6 @@ class BM25:
         self._weights = sparse.csr_matrix((values, (rows, columns)), shape=counts.shape)
 
     def scores(self, queries: Sequence[str]) -> npt.NDArray[np.float64]:
-        """A row a query with the score of every document."""
+        """Return one row per query with the score of every document."""
         asked = (self._vectorizer.transform(queries) > 0).astype(np.float64)
         return np.asarray((asked @ self._weights.T).toarray())

@@ -1,7 +1,7 @@
 """Check a model folder before any library loads it: loading must never run code, open a pickle or leave the folder.
 
 The libraries guard against some of this, each in its own way. One asks on standard input whether to run a folder's
-code, where the first message that is piped in counts as the answer. So nothing reaches them that could make them ask.
+code, and takes the first piped message as the answer. So no folder that could make them ask reaches them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CLASSES = frozenset(
         "WordWeights",
     ]
 )
-"""The modules of sentence-transformers that read JSON and tensors only (WordEmbeddings also loads a tokenizer)."""
+"""The sentence-transformers modules that only read JSON and tensors (WordEmbeddings also loads a tokenizer)."""
 CLASS = re.compile(r"sentence_transformers\.(?:[a-z_]+\.)*([A-Za-z]+)")
 ACTIVATION = re.compile(r"torch\.nn\.(?:modules\.(?:activation|linear)\.)?[A-Z]\w*")
 ACTIVATIONS = ("activation_fn", "activation_function", "sbert_ce_default_activation_function")
@@ -61,26 +61,26 @@ SAVE_AGAIN = "save the model again with sentence-transformers, which writes safe
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a model folder that would run code, open a pickle or lead out of itself.
+    """Refuse a model folder that would run code, open a pickle or read files outside itself.
 
     Args:
-        folder: Of a SentenceTransformer, a CrossEncoder, a plain transformers model or an export.
+        folder: The folder of a SentenceTransformer, a CrossEncoder, a plain transformers model or an export.
 
     Raises:
         TurnloomError: If it would, or if its configuration is damaged.
     """
     for part in (folder, *_modules(folder)):
         for path in sorted(part.glob("*.json")):
-            if path.name != "tokenizer.json":  # Large, and read by a library that imports nothing.
+            if path.name != "tokenizer.json":  # Large, and its reader imports nothing.
                 _check_values(path, _read(path, folder))
         _check_weights(part, folder)
 
 
 def check_graph(path: Path) -> None:
-    """Refuse an ONNX graph whose weights lie in other files.
+    """Refuse an ONNX graph with weights in other files.
 
     Raises:
-        TurnloomError: If some do, if it is no graph, or if the extra is missing.
+        TurnloomError: If it has such weights, if it is not a graph, or if the extra is missing.
     """
     try:
         import onnx
@@ -89,14 +89,14 @@ def check_graph(path: Path) -> None:
         raise TurnloomError(f"{path.parent} needs onnx", "pip install 'turnloom[onnx]'") from error
     try:
         model = onnx.load(str(path), load_external_data=False)
-    except Exception as error:  # protobuf's classes differ by how it was built.
+    except Exception as error:  # protobuf's error classes depend on its build.
         raise TurnloomError(f"{path} cannot be loaded ({_shown(error)})", "export the model again") from error
     if any(uses_external_data(tensor) for tensor in _tensors(model)):
         raise TurnloomError(f"{path} reads weights from other files", "export the model again, into one file")
 
 
 def _tensors(message: Any) -> Iterator[Any]:
-    """Every tensor in a graph, those of subgraphs, functions and constants too."""
+    """Yield every tensor in a graph, including those of subgraphs, functions and constants."""
     from onnx import TensorProto
 
     for field, value in message.ListFields():
@@ -115,7 +115,7 @@ def _read(path: Path, folder: Path) -> Any:
 
 
 def _mapping(path: Path, key: str, folder: Path) -> dict[str, Any]:
-    """An object in a JSON file, empty if the file or the key is not there."""
+    """Return an object in a JSON file; empty if the file or the key is missing."""
     found = _read(path, folder) if path.exists() else {}
     found = found.get(key) or {} if isinstance(found, dict) else found
     with damage_named(folder):
@@ -125,13 +125,13 @@ def _mapping(path: Path, key: str, folder: Path) -> dict[str, Any]:
 
 
 def _shown(value: object) -> str:
-    """What a folder says, in one short line whatever it is."""
+    """Return a value from a folder as one short line."""
     text = repr(str(value))
     return text if len(text) <= 80 else text[:80] + "…"
 
 
 def _modules(folder: Path) -> Iterator[Path]:
-    """The folders of the modules that modules.json and routers name, all checked by class and by path."""
+    """Yield the module folders named by modules.json and routers, after checking their class and path."""
     listed = folder / "modules.json"
     if not listed.exists():
         return
@@ -165,7 +165,7 @@ def _stays_inside(path: Any) -> bool:
 
 
 def _check_values(path: Path, value: Any) -> None:
-    """Refuse what makes a library import or download something, at any depth."""
+    """Refuse values, at any depth, that make a library import or download something."""
     if isinstance(value, list):
         for each in value:
             _check_values(path, each)
@@ -185,7 +185,7 @@ def _check_values(path: Path, value: Any) -> None:
 
 
 def _check_weights(part: Path, folder: Path) -> None:
-    """Refuse weights that are read by unpickling, and those of another folder."""
+    """Refuse pickled weights, and weights in another folder."""
     if (part / "adapter_config.json").exists():
         raise TurnloomError(f"{part} holds an adapter", "merge it into its base model and save that")
     shards = _mapping(part / INDEX, "weight_map", folder)
