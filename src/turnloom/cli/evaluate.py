@@ -1,4 +1,4 @@
-"""`turnloom evaluate`, `compare` and `report`: any encoder on the dialogue benchmarks, and which is better."""
+"""`turnloom evaluate`, `compare` and `report`: measure encoders on dialogue benchmarks, and see which is better."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _load(model: str, bf16: bool) -> Any:
 
 
 def _wanted(suite: str | None, tasks: str | None, intents: Path | None, responses: Path | None) -> list[Task]:
-    """The named tasks or the suite, and those on own data; `quick` if nothing is asked for."""
+    """Return the named tasks or the suite's, and those on the user's own data; `quick` by default."""
     from turnloom.benchmarks import suite_tasks, tasks_named
     from turnloom.benchmarks.suites import intent_tasks, reply_tasks
 
@@ -106,7 +106,7 @@ def evaluate(
 
 
 def measure_all(models: Mapping[str, Any], tasks: list[Task], folder: Path) -> list[RunResult]:
-    """Run tasks on each model, with a bar of its name, into a folder of its name."""
+    """Run tasks on each model, with a progress bar and a results folder of its name."""
     from turnloom.benchmarks import CachedEncoder, run_tasks
 
     results = []

@@ -36,7 +36,7 @@ def _percent(rate: Rate) -> str:
 
 
 def _labelled(source: str, format: str | None) -> tuple[list[Any], list[Any]]:
-    """Messages and their labels; every row must have one."""
+    """Read messages and their labels; every row must have one."""
     messages: list[Any] = []
     labels: list[Any] = []
     for message in messages_from(source, format):
@@ -98,7 +98,7 @@ def fit(
     messages, labels = _labelled(examples, format)
     classifier = IntentClassifier(
         model,
-        method=method,  # type: ignore[arg-type]  # A wrong one is refused with the list of right ones.
+        method=method,  # type: ignore[arg-type]  # Validated later, with an error that lists the valid names.
         multi_label=multi_label,
         context_turns=context_turns,
         false_reject_rate=false_reject,
@@ -247,7 +247,7 @@ def discover(
 
 
 def _discover_from(sources: list[str]) -> tuple[Path | None, str]:
-    """The classifier's folder, if one is named, and where messages come from: standard input after a folder alone."""
+    """Return the classifier's folder, if any, and the source of messages: standard input if only a folder is named."""
     if len(sources) > 2:
         raise TurnloomError(f"{len(sources)} files are named", "give one of messages, and a classifier's folder before")
     if len(sources) == 2:

@@ -1,4 +1,4 @@
-"""`turnloom quickstart`: the whole way from chat logs to a service, with a word on each step."""
+"""`turnloom quickstart`: go from chat logs to a service, with an explanation of each step."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HELD_OUT_PERCENT = 20
 LARGEST_BATCH, SMALLEST_BATCH = 128, 8
 MOST_OPENINGS = 5_000
 WORDINGS = "in-scope.csv"
-"""Other first messages, which the threshold of the intents is set by."""
+"""More first messages, which set the threshold of the intents."""
 STEPS = 6
 
 
@@ -60,7 +60,7 @@ def quickstart(
 
     if start is not None:
         find_model(start)
-    lancedb()  # Says that it is missing now, not after minutes of training.
+    lancedb()  # If it is missing, fail now, not after minutes of training.
     files = find_inputs([logs], mapping=mapping)
     base = start or _default_start()
     _claim(out, files, base, recipe, minutes)
@@ -81,7 +81,7 @@ def _announce(number: int, doing: str, why: str) -> None:
 
 
 def _default_start() -> Path:
-    """The model that knows conversations if it is installed, else a small general one from the hub."""
+    """Return turnloom-mini if it is installed, else a small general model from the hub."""
     from huggingface_hub import snapshot_download
 
     from turnloom.runtime.model_folder import model_folder
@@ -99,7 +99,7 @@ def _default_start() -> Path:
 
 
 def _claim(out: Path, files: list[LogFile], base: Path, recipe: str, minutes: float) -> None:
-    """Note what is being done here; other logs or settings need another folder."""
+    """Record the logs and settings of this folder; others need another folder."""
     from turnloom.runtime import load_encoder
 
     changed = [Path(file.path).stat().st_mtime_ns if Path(file.path).exists() else 0 for file in files]
@@ -172,7 +172,7 @@ def _train(out: Path, base: Path, recipe: str, minutes: float) -> None:
 
 
 def _index(out: Path, model: Path) -> StoredEncoder:
-    """Encode every text once and index the replies; the encoder, which reads these vectors."""
+    """Encode every text once and index the replies; return the encoder, which reads these vectors."""
     from turnloom.replies import ReplyIndex
 
     _announce(5, "Indexing replies", "Each reply that was ever given is kept once, to be suggested where it fits.")
@@ -206,19 +206,19 @@ def _intents(out: Path, model: Path, encoder: StoredEncoder) -> None:
     classifier = IntentClassifier(str(model), vectors=encoder.table.folder)
     classifier.fit([message.turns for message in known], [message.labels for message in known], held_out=in_scope)
     classifier.save(out / "intents")
-    names = list(dict.fromkeys(label for message in known for label in message.labels))  # The largest groups first.
+    names = list(dict.fromkeys(label for message in known for label in message.labels))  # Largest groups first.
     say(f"{len(names)} intents: {', '.join(names[:8])}{', …' if len(names) > 8 else ''}")
     say(f"Rename or merge them in {draft}, then run this command again.")
 
 
 def _draft(out: Path, encoder: StoredEncoder) -> Draft:
-    """Examples of intents: groups among the first turns of dialogues."""
+    """Draft examples of intents from groups of similar first turns."""
     from turnloom.corpus import read_table
     from turnloom.intents.discover import draft_intents
 
     firsts = (row["turns"][0]["text"] for row in read_table(out / "prepared").select("turns").iter_rows())
     openings = list(dict.fromkeys(firsts))
-    if len(openings) > MOST_OPENINGS:  # Drawn from all of them: the first ones may be of one week or one file.
+    if len(openings) > MOST_OPENINGS:  # Sample from all of them: the first ones may be from one week or one file.
         openings = random.Random(0).sample(openings, MOST_OPENINGS)
     with console.status("grouping …"):
         return draft_intents(openings, encoder.encode(openings))
@@ -230,7 +230,7 @@ def _write_csv(path: Path, rows: Iterable[Sequence[str]]) -> None:
 
 
 def _service(out: Path, model: Path) -> None:
-    """The service's commented configuration, with what was made; paths in it are relative to it."""
+    """Write the service's commented configuration for the new model, intents and replies, with relative paths."""
     from turnloom.service.config import config_text, load_config
 
     path = out / "service.yaml"

@@ -1,4 +1,4 @@
-"""How well replies are found before and after training, and which model `turnloom quickstart` goes on with."""
+"""Measure reply search before and after training, and choose the model that `turnloom quickstart` continues with."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ VECTORS = "vectors"
 
 
 def choose_model(out: Path, base: Path) -> Path:
-    """Measure both models on the conversations kept apart; the trained one, unless it is clearly worse.
+    """Measure both models on held-out conversations; return the trained one, unless it is clearly worse.
 
-    The base model is then copied into the folder, so that all of it can be moved and served.
+    If it is, the base model is copied into the folder, so that you can move and serve the folder as a whole.
     """
     from turnloom.runtime.model_folder import model_folder
 
@@ -57,9 +57,9 @@ def _measure(out: Path, base: Path, trained: Path) -> list[RunResult]:
 
 
 def encode_once(model: Path, table: Path, vectors: Path, *, again: bool = True) -> StoredEncoder:
-    """A model that reads a table's texts from vectors; texts that these lack are encoded first.
+    """Return a model that reads a table's texts from stored vectors; missing texts are encoded first.
 
-    With `again=False`, vectors that are there already stay as they are: they may be of more texts than the table has.
+    With `again=False`, existing vectors stay as they are: they may cover more texts than the table has.
     """
     from turnloom.runtime import load_encoder
     from turnloom.vectors import StoredEncoder, VectorOptions, VectorTable, build_vectors
@@ -73,7 +73,7 @@ def encode_once(model: Path, table: Path, vectors: Path, *, again: bool = True) 
 
 
 def _for_replies(run: RunResult) -> RunResult:
-    """The run with one result per task: by the outputs for contexts and replies where the model has them."""
+    """Return the run with one result per task: with the context and reply outputs where the model has them."""
     tasks: dict[str, TaskResult] = {}
     for name, task in sorted(run.tasks.items(), key=lambda item: item[0].endswith(HEADS)):
         tasks[name.removesuffix(HEADS)] = task
@@ -81,7 +81,7 @@ def _for_replies(run: RunResult) -> RunResult:
 
 
 def describe_scores(before: RunResult, after: RunResult) -> tuple[list[str], bool]:
-    """What to say about two runs, and whether the second is clearly worse."""
+    """Return lines that compare two runs, and whether the second is clearly worse."""
     from turnloom.benchmarks.compare import compare_runs
 
     first, second = _for_replies(before), _for_replies(after)

@@ -1,4 +1,4 @@
-"""`turnloom train` and `turnloom init-config`: from conversations to an encoder or a re-ranker."""
+"""`turnloom train` and `turnloom init-config`: train an encoder or a re-ranker on conversations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _changes(given: list[str]) -> dict[str, str]:
 
 
 def _validation(choice: str | None, recipe: Recipe) -> Any:
-    """What scores a model on the way: the benchmarks' validation splits, a table of conversations, or nothing."""
+    """Return the validation score: on the benchmarks' validation splits, on a dialogue table, or None."""
     from turnloom.benchmarks.validation import benchmark_score, reply_score, rerank_score
 
     if choice in (None, "none"):
@@ -88,13 +88,13 @@ def train(
 
     torchrun --nproc-per-node 8 --no-python turnloom train dse runs/corpus --start my-model/ --out runs/model
     """
-    began = time.monotonic()  # What is imported and read before training counts too.
+    began = time.monotonic()  # Imports and reading before training count too.
     from turnloom.runtime.model_folder import find_model
 
     changes = _changes(change)
     if start is not None:
         changes["model.start"] = str(start)
-    if "model.start" in changes:  # Before seconds of imports: a recipe brings its losses, and these torch.
+    if "model.start" in changes:  # Fail before seconds of imports: a recipe imports its losses, which import torch.
         find_model(changes["model.start"])
     from turnloom.training import load_recipe, trains_conversation
     from turnloom.training import train as run

@@ -1,4 +1,4 @@
-"""Encode once: each distinct text of some dialogue tables as one vector, and the dialogues as rows of them."""
+"""Encode once: store one vector per distinct text of your dialogue tables, and the dialogues as rows of them."""
 
 from __future__ import annotations
 

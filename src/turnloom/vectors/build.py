@@ -1,4 +1,4 @@
-"""From dialogue tables to a vector table: in ranges of keys, each encoded once, kept when a run is killed."""
+"""Build a vector table from dialogue tables, in ranges of keys; finished ranges survive a killed run."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from turnloom.runtime.protocols import Encoder, Progress, turn_encoder, wrong_mo
 from turnloom.vectors.table import DIALOGUES, KEYS, MANIFEST, VECTORS, VectorManifest, VectorTable, find_keys, text_keys
 
 TURNS_PER_RANGE = 20_000
-"""About a minute of encoding: what is lost when a run is killed."""
+"""About a minute of encoding: what you lose when a run is killed."""
 AT_A_TIME = 2_048
-"""Texts between two reports of progress."""
+"""The number of texts between two progress reports."""
 MOST_RANGES = 4_096
 
 
 @dataclass(frozen=True)
 class VectorOptions:
-    """How a vector table is made.
+    """How to build a vector table.
 
     Attributes:
-        load: Makes the encoder, once in each process that encodes: it must be a function that Ray can send.
-        on_ray: Whether ranges are encoded by Ray's workers, beside each other.
-        turns_per_range: About so many turns are encoded between two points that a killed run can go on from.
-        command: What to name in the manifest as the table's origin.
+        load: Loads the encoder, once in each process that encodes; Ray must be able to pickle it.
+        on_ray: Whether Ray's workers encode the ranges in parallel.
+        turns_per_range: About how many turns to encode between two points from which a killed run can continue.
+        command: The command or call to record in the manifest.
     """
 
     load: Callable[[], Encoder]
@@ -53,20 +53,20 @@ def build_vectors(
 ) -> tuple[VectorManifest, int]:
     """Encode every distinct text of dialogue tables once.
 
-    Killed at any moment, the next run goes on with the first range that is not finished. A vector table of the same
-    encoder that is there already is replaced, and its vectors are used: only new texts are encoded.
+    If a run is killed, the next one continues with the first unfinished range. An existing vector table of the same
+    encoder is replaced and its vectors are reused: only new texts are encoded.
 
     Args:
         tables: The folders of dialogue tables.
         out: The vector table's folder.
         options: The encoder, and where it runs.
-        on_progress: Told how far it is.
+        on_progress: Called with a step, the share of it that is done, and a note.
 
     Returns:
-        The manifest, and how many texts were encoded.
+        The manifest, and the number of texts encoded.
 
     Raises:
-        TurnloomError: If the tables hold no text, or the folder holds something else or vectors of another model.
+        TurnloomError: If the tables contain no text, or the folder contains other files or another model's vectors.
     """
     encoder = turn_encoder(options.load())
     manifests = [read_manifest(table) for table in tables]
@@ -76,7 +76,7 @@ def build_vectors(
         return old.manifest, 0
     turns = sum(manifest.turns for manifest in manifests)
     ranges = min(MOST_RANGES, 1 + turns // options.turns_per_range)
-    # Not the old vectors: a run that was killed while it replaced them goes on without.
+    # The old vectors are not part of it: a run that was killed while replacing them continues without them.
     job = json.dumps([hashes, encoder.fingerprint, ranges])
     whole = WholeFolder(out, MANIFEST, "a vector table", beside=[WORK])
     work = Workspace(out / WORK, hashlib.sha256(job.encode()).hexdigest())
@@ -112,7 +112,7 @@ def build_vectors(
 
 
 def _same_model(out: Path, encoder: Encoder) -> VectorTable | None:
-    """The vector table that is there already, if any."""
+    """Return the existing vector table, if any."""
     if not (out / MANIFEST).exists():
         return None
     old = VectorTable(out)
@@ -124,7 +124,7 @@ def _same_model(out: Path, encoder: Encoder) -> VectorTable | None:
 
 
 def _stage_texts(tables: Sequence[Path], out: Path, ranges: int) -> None:
-    """Write all texts, with their keys, to one folder of Parquet files a range of keys."""
+    """Write all texts with their keys, one folder of Parquet files per range of keys."""
     engine = daft()
     kinds = engine.DataType
     fields = {"key": kinds.uint64(), "text": kinds.string(), "range": kinds.int32()}
@@ -133,7 +133,7 @@ def _stage_texts(tables: Sequence[Path], out: Path, ranges: int) -> None:
     def texts(turns: pa.Array) -> pa.Array:
         offsets, flat = split_turns(turns)
         keys = text_keys(flat.field("text"))
-        # Of copies within a batch the first is enough; others meet in their range.
+        # Drop copies within a batch here; copies across batches meet in their range.
         _, first = np.unique(keys, return_index=True)
         first.sort()
         columns = [
@@ -153,7 +153,7 @@ def _stage_texts(tables: Sequence[Path], out: Path, ranges: int) -> None:
 
 
 def _read_range(staged: Path, number: int) -> tuple[Any, list[str]]:
-    """The keys of a range in order, each once, and their texts."""
+    """Return the distinct keys of a range in order, and their texts."""
     files = sorted((staged / f"range={number}").glob("*.parquet"))
     if not files:
         return np.zeros(0, np.uint64), []
@@ -172,21 +172,23 @@ _loading = threading.Lock()
 
 
 def load_once(fingerprint: str, load: Callable[[], Encoder]) -> Encoder:
-    """The encoder of this process, loaded by whoever asks first.
+    """Return this process's encoder, loading it at the first call.
 
-    Every task that Ray runs gets a copy of its function; only what a module holds is shared by a worker's tasks.
+    Each Ray task gets a copy of its function; a worker's tasks share only the state of modules.
     """
     with _loading:
         if fingerprint not in _loaded:
             encoder = load()
-            encoder.encode(["turnloom"])  # A tokenizer sets itself up at its first text: never in two threads at once.
-            _loaded.clear()  # One job is done at a time; the model of the last one can go.
+            encoder.encode(
+                ["turnloom"]
+            )  # A tokenizer initialises itself at its first text, which two threads must not do at once.
+            _loaded.clear()  # One job runs at a time, so the last job's model can go.
             _loaded[fingerprint] = encoder
         return _loaded[fingerprint]
 
 
 class _Encoding:
-    """The ranges of one job: encoded one after another or beside each other, then put together."""
+    """The ranges of one job: encode them in sequence or in parallel, then assemble them."""
 
     def __init__(self, staged: Path, work: Workspace, ranges: int, known: Path | None) -> None:
         self._staged, self._work, self._ranges, self._known = staged, work, ranges, known
@@ -206,7 +208,7 @@ class _Encoding:
         on_progress("encoding texts", 1.0, "")
 
     def on_ray(self, load: Callable[[], Encoder], on_progress: Progress) -> None:
-        """Encode the ranges by Ray's workers; the folder must be one that all of them can write."""
+        """Encode the ranges on Ray's workers, all of which must be able to write to the folder."""
         engine = daft()
 
         @batch_function(engine.DataType.int32(), batch_size=1)
@@ -218,7 +220,7 @@ class _Encoding:
         on_progress("encoding texts", 1.0, "")
 
     def encode(self, number: int, encoder: Encoder, on_part: Callable[[float], None] = lambda _: None) -> int:
-        """Encode one range, unless an earlier run did; how many texts were new."""
+        """Encode one range, unless an earlier run did; return the number of new texts."""
         folder = self._work.step(self._result(number).name, lambda out: self._encode(number, encoder, out, on_part))
         return int((folder / "encoded").read_text())
 
@@ -227,7 +229,7 @@ class _Encoding:
         old = VectorTable(self._known) if self._known else None
         place = find_keys(old.keys, keys) if old else np.full(len(keys), -1)
         new = np.flatnonzero(place < 0)
-        # Texts of like length share a batch without padding; the longest first, so that the time left only shrinks.
+        # Texts of similar length share a batch with little padding. The longest come first, so that progress speeds up.
         new = new[np.argsort([-len(texts[row]) for row in new], kind="stable")]
         pieces = []
         for start in range(0, len(new), AT_A_TIME):
@@ -244,11 +246,11 @@ class _Encoding:
         (out / "encoded").write_text(str(len(new)))
 
     def encoded(self) -> int:
-        """How many texts were new, over all ranges."""
+        """Return the number of new texts in all ranges."""
         return sum(int((self._result(number) / "encoded").read_text()) for number in range(self._ranges))
 
     def assemble(self, out: Path) -> tuple[int, int, str]:
-        """Write all ranges as one array; the number of texts, the width and a hash of the content."""
+        """Write all ranges as one array; return the number of texts, the width and a hash of the content."""
         keys = np.concatenate([np.load(self._result(number) / KEYS) for number in range(self._ranges)])
         np.save(out / KEYS, keys)
         digest = hashlib.sha256(keys.tobytes())
@@ -269,7 +271,7 @@ class _Encoding:
 
 
 def _write_dialogues(tables: Sequence[Path], out: Path) -> int:
-    """Write each dialogue as the rows of its turns; how many there are."""
+    """Write each dialogue as the rows of its turns; return the number of dialogues."""
     folder = str(out / KEYS)
 
     def rows(turns: pa.Array) -> list[pa.Array]:
@@ -288,7 +290,7 @@ def _write_dialogues(tables: Sequence[Path], out: Path) -> int:
 
 
 def _speaker_numbers(offsets: Any, flat: pa.StructArray) -> Any:
-    """The speaker of each turn, numbered from 0 within its dialogue in order of appearance."""
+    """Number each turn's speaker within its dialogue, from 0 in order of appearance."""
     codes = flat.field("speaker").fill_null("").dictionary_encode().indices.to_numpy()
     numbers = np.zeros(len(codes), np.int16)
     for start, end in pairwise(offsets):

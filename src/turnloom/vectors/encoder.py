@@ -1,4 +1,4 @@
-"""An encoder that looks into a vector table first: what was encoded once is not encoded again."""
+"""An encoder that reads stored vectors first: no text is encoded twice."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from turnloom.vectors.table import VectorTable
 
 
 class StoredEncoder:
-    """An encoder whose vectors for meaning come from a vector table where it has them.
+    """An encoder that takes meaning vectors from a vector table, and encodes only texts that the table lacks.
 
     Args:
-        encoder: The encoder that made the table; it encodes what is missing.
+        encoder: The encoder that made the table; it encodes missing texts.
         table: The vector table.
 
     Raises:
@@ -46,15 +46,15 @@ class StoredEncoder:
 
     @property
     def has_heads(self) -> bool:
-        """Whether contexts and replies have spaces of their own."""
+        """Whether the model has separate outputs for contexts and replies."""
         return self.encoder.has_heads
 
     def format_context(self, context: Context) -> str:
-        """A context as the text that the model reads."""
+        """Return a context as the text that the model reads."""
         return self.encoder.format_context(context)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Vectors for meaning: stored ones in half precision, others as the encoder makes them."""
+        """Return the embeddings of texts by meaning: stored ones in half precision, others from the encoder."""
 
         def encode(missing: Sequence[str]) -> Vectors:
             self.encoded += len(missing)
@@ -64,7 +64,7 @@ class StoredEncoder:
 
     @property
     def separate_heads(self) -> bool:
-        """Whether the vectors of all roles are made of stored ones."""
+        """Whether all outputs can be computed from stored vectors."""
         return has_separate_heads(self.encoder) or self._has_one_role
 
     @property
@@ -72,19 +72,19 @@ class StoredEncoder:
         return not self.has_heads and not hasattr(self.encoder, "apply_head")
 
     def apply_head(self, vectors: Vectors, role: Literal["query", "document"]) -> Vectors:
-        """Vectors of a role, made of those for meaning."""
+        """Compute the vectors of a role from meaning vectors."""
         head: Any = self.encoder
         return vectors if self._has_one_role else cast("Vectors", head.apply_head(vectors, role))
 
     def encode_query(self, contexts: Sequence[Context]) -> Vectors:
-        """Vectors for contexts; those of one turn are made of stored ones, joined turns are encoded."""
+        """Return the embeddings of contexts: of single turns from stored vectors, of joined turns by encoding them."""
         if self.separate_heads:
             return self.apply_head(self.encode([self.format_context(context) for context in contexts]), "query")
         self.encoded += len(contexts)
         return self.encoder.encode_query(contexts)
 
     def encode_document(self, replies: Sequence[str]) -> Vectors:
-        """Vectors for replies."""
+        """Return the embeddings of replies."""
         if self.separate_heads:
             return self.apply_head(self.encode(replies), "document")
         self.encoded += len(replies)
@@ -92,7 +92,7 @@ class StoredEncoder:
 
 
 def read_or_encode(table: VectorTable, texts: Sequence[str], encode: Callable[[Sequence[str]], Vectors]) -> Vectors:
-    """Vectors of texts: stored ones, and for those that the table lacks what `encode` makes."""
+    """Return the vectors of texts: stored ones, and those of `encode` for texts that the table lacks."""
     rows = table.rows(list(texts))
     known, missing = rows >= 0, np.flatnonzero(rows < 0)
     made = encode([texts[place] for place in missing.tolist()]) if len(missing) else None
@@ -106,10 +106,10 @@ def read_or_encode(table: VectorTable, texts: Sequence[str], encode: Callable[[S
 
 
 def stored(encoder: Encoder, folder: str | Path | None) -> Encoder:
-    """The encoder, which looks into the vector table of a folder first if there is one.
+    """Return the encoder, reading a folder's vector table first if one is named.
 
     Raises:
-        TurnloomError: If the folder holds no vector table of this encoder.
+        TurnloomError: If the folder contains no vector table of this encoder.
     """
     if folder is None:
         return encoder

@@ -1,4 +1,4 @@
-"""The vector table on disk: `keys.npy`, `vectors.npy`, `dialogues/`, and a `manifest.json` that makes it whole."""
+"""The vector table on disk: `keys.npy`, `vectors.npy`, `dialogues/`, and a `manifest.json` that completes it."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ Rows = npt.NDArray[np.int64]
 
 
 def text_keys(texts: Sequence[str] | pa.Array) -> Keys:
-    """The 64-bit hash that a text is found by."""
+    """Return the 64-bit hash that identifies each text."""
     return hash_strings(texts if isinstance(texts, pa.Array) else pa.array(texts, pa.large_string()))
 
 
 class VectorManifest(BaseModel):
-    """What a vector table holds.
+    """The contents of a vector table.
 
     Attributes:
-        version: Of this layout.
+        version: The version of this layout.
         model: The encoder's name.
-        fingerprint: What identifies its weights.
-        width: Of a vector.
-        texts: Number of distinct texts, each with one vector.
-        dialogues: Number of dialogues.
-        turns: Number of turns over all dialogues.
+        fingerprint: Identifies the encoder's weights.
+        width: The dimension of a vector.
+        texts: The number of distinct texts, each with one vector.
+        dialogues: The number of dialogues.
+        turns: The number of turns in all dialogues.
         tables: The content hashes of the dialogue tables.
         scrubbed: Whether personal data was replaced in all of them.
         content_hash: Equal for equal vectors of equal dialogues, wherever and in however many runs they were made.
         command: The command line or call that made it.
-        versions: Of Turnloom, Python and the data engine.
+        versions: The versions of Turnloom, Python and the data engine.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -65,13 +65,13 @@ class VectorManifest(BaseModel):
 
 @dataclass(frozen=True)
 class Conversations:
-    """Dialogues as rows of a vector table, all in flat arrays.
+    """Dialogues as rows of a vector table, in flat arrays.
 
     Attributes:
         rows: The row of each turn's vector.
         speakers: The speaker of each turn, numbered within its dialogue from 0 in order of appearance.
-        offsets: Where each dialogue begins in both, and where the last one ends.
-        sources: The source of each dialogue, as a number into `names`.
+        offsets: Where each dialogue starts in both arrays, and where the last one ends.
+        sources: The source of each dialogue, as an index into `names`.
         names: The names of the sources.
     """
 
@@ -86,13 +86,13 @@ class Conversations:
 
 
 class VectorTable:
-    """A vector table, memory-mapped: opening one of any size takes no time and little memory.
+    """A memory-mapped vector table: opening one of any size is instant and takes little memory.
 
     Args:
-        folder: Where it is.
+        folder: The vector table's folder.
 
     Raises:
-        TurnloomError: If the folder holds no whole vector table.
+        TurnloomError: If the folder contains no complete vector table.
 
     Example:
         ``table = VectorTable("runs/vectors"); table.vectors[table.rows(["my card is lost"])]``
@@ -133,12 +133,12 @@ class VectorTable:
         return self.manifest.texts
 
     def rows(self, texts: Sequence[str] | pa.Array) -> Rows:
-        """The row of each text's vector; -1 for a text that is not in the table."""
+        """Return the row of each text's vector; -1 for a text that is not in the table."""
         return find_keys(self.keys, text_keys(texts))
 
     @cached_property
     def conversations(self) -> Conversations:
-        """The dialogues, in the order of their ids."""
+        """Return the dialogues, ordered by their ids."""
         parts = [pq.read_table(path) for path in sorted((self.folder / DIALOGUES).glob("*.parquet"))]
         table = (
             pa.concat_tables(parts).sort_by([("source", "ascending"), ("dialogue_id", "ascending")]).combine_chunks()
@@ -156,7 +156,7 @@ class VectorTable:
 
 
 def find_keys(known: Keys, keys: Keys) -> Rows:
-    """Where each key stands among sorted ones; -1 for those that are not there."""
+    """Return the index of each key among sorted ones; -1 for missing keys."""
     if not len(known):
         return np.full(len(keys), -1, np.int64)
     place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
