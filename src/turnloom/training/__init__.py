@@ -1,4 +1,4 @@
-"""Training: a recipe and a dialogue table in, an ordinary SentenceTransformer folder out."""
+"""Train an ordinary SentenceTransformer from a recipe and a dialogue table."""
 
 from __future__ import annotations
 

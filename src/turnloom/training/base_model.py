@@ -1,4 +1,4 @@
-"""The base model: a folder, random weights, or an encoder made into a cross-encoder; and how it reads contexts."""
+"""Load the base model (a folder, random weights, or an encoder as a cross-encoder) and set how it reads contexts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FROZEN_ROWS = "turnloom_frozen_rows"
 
 
 def load_base_model(recipe: Recipe) -> tuple[Any, ContextReplyHeads | None]:
-    """The base model, frozen where the recipe says so, and the heads it has kept."""
+    """Load the base model, with layers frozen as the recipe says, and the heads that it has kept."""
     options = recipe.model
     if options.start is None:
         raise TurnloomError(f"the recipe {recipe.name!r} does not say what to start from", "give --start FOLDER")
@@ -46,13 +46,13 @@ def load_base_model(recipe: Recipe) -> tuple[Any, ContextReplyHeads | None]:
     network: Any = model[0]
     network = network.auto_model
     if getattr(network, "pooler", None) is not None:
-        network.pooler.requires_grad_(False)  # Nothing is learned from it, and processes would wait for its gradient.
+        network.pooler.requires_grad_(False)  # It is not trained, and processes would wait for its gradient.
     _fix(model, network, options)
     return model, heads
 
 
 def _load_cross_encoder(recipe: Recipe) -> Any:
-    """One that was trained before, to go on with."""
+    """Load a trained cross-encoder to continue from."""
     if not all(stage.reranks for stage in recipe.stages):
         raise TurnloomError(f"{recipe.model.start} is a cross-encoder", f"the recipe {recipe.name!r} wants an encoder")
     scorer = load_scorer(Path(str(recipe.model.start)))
@@ -66,24 +66,24 @@ def _exported(recipe: Recipe) -> TurnloomError:
 
 
 def as_cross_encoder(model: Any, recipe: Recipe) -> Any:
-    """A CrossEncoder with an encoder's weights and a last layer that knows nothing yet."""
+    """Return a CrossEncoder with an encoder's weights and an untrained last layer."""
     torch.manual_seed(recipe.seed)
     shown = logging.get_verbosity()
     with tempfile.TemporaryDirectory() as folder:
         model[0].auto_model.save_pretrained(folder)
         model.tokenizer.save_pretrained(folder)
-        logging.set_verbosity(40)  # Errors only: that the last layer is new needs no saying.
+        logging.set_verbosity(40)  # Errors only: a warning about the new last layer would confuse.
         try:
             with no_progress_bars():
                 made = CrossEncoder(folder, num_labels=1, device=str(model.device), local_files_only=True)
         finally:
             logging.set_verbosity(shown)
-    made.model_card_data.base_model = None  # The folder is gone.
+    made.model_card_data.base_model = None  # The temporary folder no longer exists.
     return _prepared(made, recipe.model)
 
 
 def _prepared(model: Any, options: ModelOptions) -> Any:
-    """With the marks of turns, and contexts that are cut at their front."""
+    """Add the turn markers to the tokenizer, and truncate contexts at their start."""
     tokenizer = model.tokenizer
     tokenizer.truncation_side = tokenizer.init_kwargs["truncation_side"] = "left"
     _fix(model, model.model.base_model, options)
@@ -92,11 +92,11 @@ def _prepared(model: Any, options: ModelOptions) -> Any:
 
 
 def add_tokens(tokenizer: Any, network: Any, tokens: Sequence[str], *, frozen: bool) -> None:
-    """Make words of marks and slots, which have to be learned even if all others stay as they are."""
+    """Add markers and slots to the vocabulary; they are trained even if all other word embeddings are frozen."""
     before, weight = len(tokenizer), network.get_input_embeddings().weight
     if not tokenizer.add_tokens(list(tokens), special_tokens=True):
         return
-    rows = frozen_rows(weight) or before  # What was added earlier is still to be learned.
+    rows = frozen_rows(weight) or before  # Words added earlier are still trained.
     if len(tokenizer) > len(weight):
         network.resize_token_embeddings(len(tokenizer), mean_resizing=False)
         weight = network.get_input_embeddings().weight
@@ -114,17 +114,17 @@ def add_tokens(tokenizer: Any, network: Any, tokens: Sequence[str], *, frozen: b
 
 
 def frozen_rows(weight: Any) -> int:
-    """How many first rows of a parameter get no gradient: nothing else, weight decay included, may change them."""
+    """Return how many first rows of a parameter are frozen; weight decay must not change them either."""
     return getattr(weight, _FROZEN_ROWS, 0)
 
 
 def _fix(model: Any, network: Any, options: ModelOptions) -> None:
-    """Dropout and frozen parts as the recipe says."""
+    """Set dropout and frozen layers as the recipe says."""
     for module in model.modules():
         if isinstance(module, nn.Dropout):
             module.p = options.dropout
     if not torch.cuda.is_available():
-        # On a CPU, the backward pass of PyTorch's fused attention takes as long as all the rest of the model.
+        # On a CPU, the backward pass of PyTorch's fused attention takes as long as the rest of the model.
         network.set_attn_implementation("eager")
     if options.freeze_embeddings:
         network.get_input_embeddings().requires_grad_(False)
@@ -137,15 +137,15 @@ def _fix(model: Any, network: Any, options: ModelOptions) -> None:
 
 
 def context_formats(recipe: Recipe, *, goes_on: bool) -> tuple[ContextFormat, ContextFormat]:
-    """The format of training rows, and the one that is saved with the model.
+    """Return the context format of training rows, and the one that is saved with the model.
 
-    A recipe's own format holds for both; without one, the base model's does. They differ in `max_turns` unless the
-    recipe sets it: rows keep all turns that their view gives them, and the model later reads as many as it has learned
-    from, since more only blur what a context head knows:
+    Both use the recipe's format, or else the base model's. They differ in `max_turns` unless the recipe sets it: rows
+    keep all turns of their view, and the model later reads as many as it was trained on, since more turns only blur the
+    output of a context head:
 
-    - A context head that is kept reads as many turns as the longest context of the last stage. If it goes on from the
-      base model's head and that one reads more, it reads as many as that one.
-    - An encoder without a context head reads as many as its base model, but no fewer than its view has.
+    - A kept context head reads as many turns as the longest context of the last stage, or as many as the base model's
+      head if it continues from that head and that head reads more.
+    - An encoder without a context head reads as many turns as its base model, but no fewer than its view has.
     - A cross-encoder keeps its setting.
     """
     base = read_context_format(model_folder(recipe.model.start)) if recipe.model.start else ContextFormat()
@@ -158,7 +158,7 @@ def context_formats(recipe: Recipe, *, goes_on: bool) -> tuple[ContextFormat, Co
 
 
 def _turns_to_read(recipe: Recipe, before: int | None, goes_on: bool) -> int | None:
-    """The most turns that a trained encoder reads; None for all."""
+    """Return the maximum number of turns that a trained encoder reads; None for all."""
     last = recipe.stages[-1]
     sizes = [part.view.context_turns for part in (last, *last.also)]
     has_context_head = recipe.keep_heads and "query" in last.objective.kept_routes

@@ -1,4 +1,4 @@
-"""Time: the deadline of a run, the part of it that a stage has, and how far a stage is, in steps or in minutes."""
+"""Time budgets: the deadline of a run, each stage's share of it, and a stage's progress in steps or minutes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from turnloom.files import write_whole
 
 CLOCK = "clock.json"
 REFIT_SHARE = 0.25
-"""How much of a run's time refitting the heads gets, encoding included."""
+"""The share of a run's time for refitting the heads, encoding included."""
 
 
 @dataclass
 class RunClock:
-    """How long a run has taken, over all of its processes one after another, and when it has to end.
+    """How long a run has taken, before and after interruptions, and when it has to end.
 
-    `began` is when this process began, `before` the seconds that earlier processes of the same run have taken.
+    `began` is when this process began, `before` the seconds that earlier processes of the same run took.
     """
 
     minutes: float | None = None
@@ -30,25 +30,25 @@ class RunClock:
 
     @property
     def seconds(self) -> float:
-        """How long the run has taken so far."""
+        """The seconds that the run has taken so far."""
         return self.before + time.monotonic() - self.began
 
     @property
     def left(self) -> float:
-        """Seconds until it has to end; infinite without a deadline."""
+        """The seconds until the run has to end; infinite without a deadline."""
         return math.inf if self.minutes is None else 60 * self.minutes - self.seconds
 
     def resume(self, work: Path) -> None:
-        """Add the time that was noted in a run's folder."""
+        """Add the time recorded in a run's folder."""
         if (work / CLOCK).exists():
             self.before = json.loads((work / CLOCK).read_text(encoding="utf-8"))["seconds"]
 
     def note(self, work: Path) -> None:
-        """Write down the time so far, for a run that goes on from this one."""
+        """Record the time so far, for a run that resumes this one."""
         write_whole(work / CLOCK, json.dumps({"seconds": self.seconds}) + "\n")
 
     def window(self, stage: int, stages: int, *, refits: bool) -> Window | None:
-        """The time of one stage, from now: it ends at its equal part of what is not kept for refitting."""
+        """Return the time window of a stage, from now: stages share equally what is not reserved for refitting."""
         if self.minutes is None:
             return None
         whole = 60 * self.minutes * (1 - REFIT_SHARE if refits else 1)
@@ -57,9 +57,9 @@ class RunClock:
 
 @dataclass
 class Window:
-    """A part of a run's time, from one second of the run to another.
+    """A time window within a run, from one second of the run to another.
 
-    `reserved` seconds at its end are kept for other things: the last look at validation, and saving.
+    Its last `reserved` seconds are kept for the final validation and for saving.
     """
 
     clock: RunClock
@@ -69,12 +69,12 @@ class Window:
 
     @property
     def left(self) -> float:
-        """Seconds left, without what is reserved."""
+        """The seconds left, without the reserved ones."""
         return self.ends - self.reserved - self.clock.seconds
 
     @property
     def progress(self) -> float:
-        """The part that has passed, from 0 to 1.
+        """The share that has passed, from 0 to 1.
 
         Example:
             >>> clock = RunClock(minutes=10, before=150)
@@ -87,16 +87,16 @@ class Window:
 
 @dataclass
 class Budget:
-    """A number of steps, of minutes of training, or a part of the time of a whole run.
+    """A stage's budget: a number of steps, minutes of training, or a time window within a run.
 
-    Evaluation and saving do not count as minutes: runs of a study that look at validation more often do not train less.
-    They do count in a window: it is the time of somebody who waits.
+    Evaluation and saving don't count as minutes, so that runs of a study that validate more often don't train less.
+    They do count in a window, which is the time that a user waits.
 
     Attributes:
-        spent: Seconds of training so far, those before an interruption included.
-        tokens: Tokens of this process so far, padding left out.
-        agreed: What the first process says is done of the time, where several train: their own clocks differ, and one
-            would stop while another waits for it.
+        spent: Seconds of training so far, including those before an interruption.
+        tokens: The tokens of this process so far, without padding.
+        agreed: The first process's progress, if several train together: their clocks differ, and one would stop while
+            another waits for it.
     """
 
     steps: int
@@ -109,27 +109,27 @@ class Budget:
 
     @property
     def timed(self) -> bool:
-        """Whether a clock decides when it ends."""
+        """Whether the budget is in time rather than steps."""
         return self.minutes is not None or self.window is not None
 
     def start_clock(self) -> None:
-        """Training goes on; a clock that runs already is left alone."""
+        """Count training time from now on; no effect if the clock is already running."""
         if self._since is None:
             self._since = time.monotonic()
 
     def stop_clock(self) -> None:
-        """Training pauses: for an evaluation, a checkpoint, or at the end."""
+        """Stop counting training time: for an evaluation, a checkpoint, or at the end."""
         if self._since is not None:
             self.spent += time.monotonic() - self._since
             self._since = None
 
     @property
     def seconds(self) -> float:
-        """Seconds of training so far."""
+        """The seconds of training so far."""
         return self.spent + (time.monotonic() - self._since if self._since is not None else 0.0)
 
     def progress(self, step: int) -> float:
-        """The part that is done, from 0 to 1.
+        """Return the share that is done, from 0 to 1.
 
         Example:
             >>> Budget(steps=200).progress(50)
@@ -143,20 +143,20 @@ class Budget:
         return min(done, 1.0)
 
     def agree(self, step: int, from_first_process: Callable[[float], float]) -> None:
-        """Take the first process's progress for that of all."""
+        """Use the first process's progress in all processes."""
         self.agreed = None
         self.agreed = from_first_process(self.progress(step))
 
 
 def rate_factor(schedule: Literal["constant", "linear", "onecycle"], warmup: float, progress: float) -> float:
-    """What the learning rate is multiplied with.
+    """Return the factor on the learning rate.
 
     Example:
         >>> rate_factor("linear", 0.1, 0.05), rate_factor("linear", 0.0, 0.75), rate_factor("onecycle", 0.0, 0.3)
         (0.5, 0.25, 1.0)
     """
     if schedule == "onecycle":
-        # Smith and Topin (2019) as in PyTorch: 30 % up from 1/25 of the rate, then down to almost nothing, by cosines.
+        # Smith and Topin (2019) as in PyTorch: 30 % up from 1/25 of the rate, then down to almost zero, by cosines.
         if progress < 0.3:
             return _between(1 / 25, 1.0, progress / 0.3)
         return _between(1.0, 1 / 250_000, (progress - 0.3) / 0.7)

@@ -1,4 +1,4 @@
-"""Training a conversation encoder on vectors: minutes where training on tokens takes hours."""
+"""Train a conversation encoder on stored vectors: it takes minutes where training on tokens takes hours."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from turnloom.training.folder import CONFIG, WORK, claim
 
 STEP, MOMENTS, NETWORK = "step.json", "optimizer.pt", "network.safetensors"
 LARGEST_SHARE = 0.6
-"""In half of the steps, meaning has a share drawn between 0 and this: either half of a query must work with any."""
+"""In half of the steps, meaning gets a random share up to this, so that both halves of a query work at any share."""
 GRADIENT_NORM = 1.0
 
 
 @dataclass
 class ConversationResult:
-    """What a run did: `contexts` are those seen, those seen twice counted twice; `minutes` are of training alone."""
+    """What a run did: `contexts` counts repeated ones again, `minutes` counts training alone."""
 
     folder: Path
     steps: int = 0
@@ -58,19 +58,19 @@ def train_conversation(
     resume: bool = False,
     on_progress: Progress = lambda *_: None,
 ) -> ConversationResult:
-    """Train a conversation encoder over the vectors of an encoder's turns, which stay as they are.
+    """Train a conversation encoder on the vectors of turns; the encoder that made them stays as it is.
 
     Args:
-        recipe: What to do.
-        vectors: Vector tables, all made by the model that the recipe starts from.
-        out: The folder of the new model: a copy of the old one with a conversation encoder in it.
+        recipe: The recipe.
+        vectors: Vector tables, all made by the recipe's base model.
+        out: The new model's folder: a copy of the base model with a conversation encoder in it.
         minutes: How long the run may take, instead of the recipe's steps.
-        began: When these minutes began, by `time.monotonic`; when the function is called by default.
-        resume: Go on where a run into this folder broke off.
-        on_progress: Called with what is being done, the part that is done, and a note.
+        began: When these minutes began, by `time.monotonic`; by default when the function is called.
+        resume: Whether to continue an interrupted run in this folder.
+        on_progress: Called with a step, the share of it that is done, and a note.
 
     Raises:
-        TurnloomError: If the vectors are another model's, or the folder holds another run.
+        TurnloomError: If the vectors are another model's, or the folder contains another run.
     """
     clock = RunClock(minutes, time.monotonic() if began is None else began)
     sampler = ConversationSampler(vectors, recipe.data, recipe.seed)
@@ -94,14 +94,14 @@ def train_conversation(
 
 
 def _network(recipe: ConversationRecipe, sampler: ConversationSampler) -> tuple[Path, ConversationNetwork]:
-    """The folder of the base model, and the network to train: a new one, or the one the folder has."""
+    """Return the base model's folder, and the network to train: a new one, or the one in the folder."""
     options = recipe.model
     if options.start is None:
         raise TurnloomError(f"the recipe {recipe.name!r} does not say what to start from", "give --start FOLDER")
     folder = model_folder(options.start)
     encoder = load_encoder(folder)
     below = turn_encoder(encoder)
-    # In bfloat16 the vectors are a little different, and good enough to learn from.
+    # Vectors made in bfloat16 differ slightly, but are good enough to train on.
     if sampler.fingerprint.removesuffix("-bf16") != below.fingerprint:
         made_by = sampler.tables[0].manifest.model
         raise TurnloomError(
@@ -128,13 +128,13 @@ def _gate_samplers(recipe: ConversationRecipe, vectors: Sequence[Path]) -> list[
     found = []
     parts: tuple[Part, ...] = ("held-out", "unlike")
     for part in parts:
-        with suppress(TurnloomError):  # Too few dialogues to hold any out, or none that are unlike the others.
+        with suppress(TurnloomError):  # There may be too few dialogues to hold any out, or no `unlike` sources.
             found.append(ConversationSampler(vectors, recipe.data, recipe.seed, part))
     return found
 
 
 def _save(network: ConversationNetwork, base: Path, out: Path) -> None:
-    """The base model's files, and the conversation encoder among them."""
+    """Write the base model's files, with the conversation encoder added."""
     if base.resolve() == out.resolve():
         raise TurnloomError(f"{out} is the model to start from", "choose another --out")
     whole = WholeFolder(out, CONFIG, "a model", keep_others=True)
@@ -147,7 +147,7 @@ def _save(network: ConversationNetwork, base: Path, out: Path) -> None:
 
 
 class _Run:
-    """The steps of a run, from the last checkpoint on."""
+    """The steps of a run, from the last checkpoint."""
 
     def __init__(
         self,
@@ -188,16 +188,16 @@ class _Run:
         return result
 
     def _part(self) -> float:
-        """How much of the run is done, by steps or by time; all processes agree."""
+        """Return the share of the run that is done, by steps or by time, the same in all processes."""
         if self._window is None:
             return min(1.0, self.result.steps / self._recipe.steps)
         return from_first_process(self._window.progress, torch.device("cpu"))
 
     def _step(self, part: float) -> tuple[int, float]:
-        """One step; how many contexts of all processes it saw, and its loss."""
+        """Take one step; return the number of contexts in all processes, and the loss."""
         windows, rank = self._recipe.data.windows, dist.get_rank() if world_size() > 1 else 0
         step = self.result.steps
-        torch.manual_seed(hash((self._recipe.seed, step, rank)) % 2**31)  # Dropout: the same after an interruption.
+        torch.manual_seed(hash((self._recipe.seed, step, rank)) % 2**31)  # The same dropout after an interruption.
         batch = self._sampler.batch(step, rank, world_size())
         share = (
             torch.rand((), generator=torch.Generator().manual_seed(step)).item() * LARGEST_SHARE if step % 2 else None
@@ -225,7 +225,7 @@ class _Run:
         return int(seen[0]), float(seen[1])
 
     def _checkpoint(self) -> None:
-        """Everything that the next step depends on, written whole or not at all."""
+        """Write everything that the next step depends on, completely or not at all."""
         folder = self._work / f"checkpoint-{self.result.steps}"
         whole = WholeFolder(folder, STEP, "a checkpoint")
         own = {name: tensor for name, tensor in self._network.state_dict().items() if not name.startswith(HEADS)}
@@ -252,6 +252,6 @@ class _Run:
             setattr(self.result, name, value)
 
     def clear(self) -> None:
-        """Remove what only a run under way needs."""
+        """Remove the files that only an unfinished run needs."""
         for folder in self._checkpoints():
             shutil.rmtree(folder)

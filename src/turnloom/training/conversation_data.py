@@ -1,4 +1,4 @@
-"""Batches of conversations from vector tables: parts of dialogues of one source, as rows of vectors."""
+"""Draw batches of conversations from vector tables: segments of dialogues from one source."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ Part = Literal["train", "held-out", "unlike"]
 
 @dataclass(frozen=True)
 class ConversationBatch:
-    """Parts of dialogues, padded to the longest, and the replies in them.
+    """Segments of dialogues, padded to the longest, and the replies in them.
 
     Attributes:
-        vectors: Of the turns, (dialogues, turns, width).
-        speakers: A number for each turn's speaker, -1 after the end.
-        dialogue: For each reply, the row of its dialogue among all of the step.
+        vectors: The turns' vectors, of shape (dialogues, turns, width).
+        speakers: A number for each turn's speaker, -1 for padding.
+        dialogue: For each reply, the row of its dialogue among all dialogues of the step.
         last: For each reply, the turn before it.
-        text: For each reply, a number for its text.
+        text: For each reply, a number that identifies its text.
         frequency: How often each reply's text occurs in all tables.
-        first: The row of the first dialogue among all of the step; other processes have the others.
+        first: The row of this process's first dialogue among all dialogues of the step.
     """
 
     vectors: Tensor
@@ -43,19 +43,19 @@ class ConversationBatch:
 
     @property
     def replies(self) -> Tensor:
-        """The replies' own vectors."""
+        """Return the replies' own vectors."""
         return self.vectors[self.dialogue - self.first, self.last + 1]
 
 
 class ConversationSampler:
-    """Draws the batch of a step: the same for the same seed and step, whatever was drawn before.
+    """Draw the batch of a step, which depends on the seed and the step alone.
 
     Args:
         folders: Vector tables of one encoder.
-        options: How dialogues are drawn and cut.
-        seed: Of all draws.
-        part: Draw from the dialogues to train on, from those held out of training (every fiftieth, where there are
-            enough), or from the sources that are unlike the others.
+        options: How to draw and cut dialogues.
+        seed: The seed of all draws.
+        part: Whether to draw from the training dialogues, from held-out ones (every fiftieth, if there are enough), or
+            from the sources in `options.unlike`.
 
     Raises:
         TurnloomError: If the tables are of several encoders, or no dialogue has two turns.
@@ -72,7 +72,7 @@ class ConversationSampler:
                 )
         self.fingerprint, self.width = first.fingerprint, first.width
         self._options, self._seed = options, seed
-        # Rows of all tables are numbered one after another: two copies of a text in two tables count as two texts.
+        # Rows are numbered across all tables; as a consequence, copies of a text in two tables count as two texts.
         starts = np.cumsum([0, *(len(table) for table in self.tables)])
         self._starts = starts
         self._rows = np.concatenate(
@@ -89,7 +89,7 @@ class ConversationSampler:
         self._shares = shares / shares.sum()
 
     def _by_source(self, part: Part) -> dict[str, tuple[Rows, Rows]]:
-        """Where the dialogues of each source begin, and how long they are; those of one turn are left out."""
+        """Return where each source's dialogues start and how long they are, without dialogues of one turn."""
         found: dict[str, list[tuple[Rows, Rows]]] = {}
         before = 0
         for table in self.tables:
@@ -112,7 +112,7 @@ class ConversationSampler:
         }
 
     def batch(self, step: int, process: int = 0, processes: int = 1) -> ConversationBatch:
-        """The part of a step's batch that one of several processes has."""
+        """Return one process's share of a step's batch."""
         draw = np.random.default_rng([self._seed, step])
         begins, lengths = self._sources[list(self._sources)[draw.choice(len(self._shares), p=self._shares)]]
         count = min(self._options.dialogues, len(begins))
@@ -122,7 +122,7 @@ class ConversationSampler:
         return self._padded(parts[first:end], first)
 
     def _cut(self, begin: int, length: int, draw: np.random.Generator) -> slice:
-        """A part of a dialogue: whole if it is short enough, and half of the time from any turn on."""
+        """Return a segment of a dialogue: half of the time the whole, if it is short enough; otherwise a random one."""
         most = self._options.max_turns
         if length > most or draw.random() < 0.5:
             wanted = int(draw.integers(2, most + 1)) if draw.random() < self._options.short else most
@@ -137,7 +137,7 @@ class ConversationSampler:
         for index, part in enumerate(parts):
             rows[index, : part.stop - part.start] = self._rows[part]
             speakers[index, : part.stop - part.start] = self._speakers[part]
-        # A reply is a turn of a new speaker; more of the same speaker is not.
+        # A reply is a turn by a new speaker; another turn by the same speaker is not.
         dialogue, last = np.nonzero((speakers[:, 1:] >= 0) & (speakers[:, 1:] != speakers[:, :-1]))
         text = rows[dialogue, last + 1]
         return ConversationBatch(

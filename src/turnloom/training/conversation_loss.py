@@ -1,4 +1,4 @@
-"""The loss of a conversation encoder on a batch, and the gate that is fitted at the end."""
+"""The loss of a conversation encoder, and fitting its gate after training."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def conversation_loss(
     inverse_frequency: bool = False,
     gather: bool = True,
 ) -> Tensor:
-    """The loss of a batch: each reply among all of them, after all turns before it.
+    """Return the contrastive loss of a batch: each reply among all replies, with all turns before it as context.
 
     Args:
-        network: What is trained.
-        batch: Parts of dialogues.
+        network: The network to train.
+        batch: Segments of dialogues.
         bf16: Whether to compute in bfloat16.
-        share: How much of a score similarity of meaning is; the network's own gate decides if not given.
-        window: Contexts have at most so many turns; all turns if not given.
-        inverse_frequency: Whether a pair counts by the inverse of its reply's frequency, as in WMDC.
+        share: The share of similarity of meaning in a score; by default the network's gate decides.
+        window: The maximum number of turns of a context; by default all.
+        inverse_frequency: Whether to weight a pair by the inverse of its reply's frequency, as in WMDC.
         gather: Whether to compare with the replies of other processes too.
     """
     with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
@@ -63,10 +63,10 @@ def fit_gate(
     bf16: bool = False,
     on_progress: Progress = lambda *_: None,
 ) -> None:
-    """Learn how much of a score similarity of meaning is, from dialogues that nothing else was learned from.
+    """Learn the share of similarity of meaning in a score, from dialogues that were not trained on.
 
-    On dialogues of training, what was learned from them looks better than it is. Each sampler has the same number of
-    steps; all processes take the same ones.
+    On training dialogues, the learned fit looks better than it is. Each sampler gets the same number of steps; all
+    processes take the same ones.
     """
     network.eval()
     optimizer = torch.optim.AdamW(network.gate.parameters(), lr=GATE_RATE, weight_decay=GATE_DECAY)

@@ -1,4 +1,4 @@
-"""The recipe of a conversation encoder: training on vectors that were made once."""
+"""The recipe of a conversation encoder, which trains on stored vectors."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from turnloom.training.objective_options import Options
 
 
 class ConversationModel(Options):
-    """The model whose vectors are read, and the network over them.
+    """The base model whose vectors are read, and the network on top.
 
     Attributes:
-        start: The folder of the encoder that made the vectors; the trained model is a copy of it with more in it.
-        adapt: Whether to go on from the conversation encoder that this folder has.
-        size: Of the network's states.
-        layers: How many there are.
-        heads: Of its attention.
-        reply_size: Of the hidden layer on the reply side.
-        max_turns: So many of the last turns are read.
-        dropout: In training.
+        start: The folder of the base model that made the vectors; the trained model is a copy with the network added.
+        adapt: Whether to continue from the conversation encoder in this folder.
+        size: The dimension of the network's hidden states.
+        layers: The number of layers.
+        heads: The number of attention heads.
+        reply_size: The size of the hidden layer on the reply side.
+        max_turns: How many of the last turns the model reads.
+        dropout: Dropout in training.
     """
 
     start: str | None = None
@@ -35,17 +35,16 @@ class ConversationModel(Options):
 
 
 class ConversationData(Options):
-    """How dialogues are drawn and cut.
+    """How to draw and cut dialogues.
 
     Attributes:
-        dialogues: So many per step, all of one source: the replies of all others are negatives.
-        max_turns: Longer dialogues are cut to a part of so many turns.
-        short: How often a part that is cut has fewer turns, any number from two on.
-        source_power: A source's share of the steps is its number of turns to this power: 1 proportional, 0 all equal.
-        windows: Contexts have at most so many turns, in each step another of these numbers, as in WMDC; all
-            turns if not given.
-        unlike: Sources that are not trained on: the gate learns from them, and from dialogues held out of training, how
-            much of a score similarity of meaning has to be for conversations of another kind.
+        dialogues: The number of dialogues per step, all from one source; each other's replies are negatives.
+        max_turns: The maximum length; longer dialogues are cut to a segment of this many turns.
+        short: How often a cut segment is shorter, with a random number of turns from two.
+        source_power: A source's share of the steps is its number of turns to this power: 1 is proportional, 0 is equal.
+        windows: Maximum numbers of turns of a context; each step uses one of them, as in WMDC. By default all turns.
+        unlike: Sources to keep out of training. The gate learns from them, and from held-out dialogues, the share of
+            similarity of meaning in a score for unfamiliar conversations.
     """
 
     dialogues: int = Field(64, ge=2)
@@ -57,20 +56,20 @@ class ConversationData(Options):
 
 
 class ConversationRecipe(Options):
-    """All that decides how a conversation encoder is trained.
+    """Everything that decides how a conversation encoder is trained.
 
     Attributes:
-        name: Of the method.
-        model: The encoder below, and the network.
+        name: The method's name.
+        model: The base model, and the network.
         data: The batches.
-        inverse_frequency: Whether pairs of frequent replies count less, as in WMDC.
-        steps: How many there are, unless the command gives minutes.
-        rate: Learning rate at its highest.
-        weight_decay: Of AdamW.
-        adapt: Settings that change when a trained conversation encoder goes on with other conversations (`--adapt`).
-        seed: Of everything random.
-        bf16: Whether to compute in bfloat16; `auto` for where the machine is fast at it.
-        save_every: Steps between two checkpoints.
+        inverse_frequency: Whether pairs with frequent replies count less, as in WMDC.
+        steps: The number of steps, unless you pass minutes.
+        rate: The peak learning rate.
+        weight_decay: The weight decay of AdamW.
+        adapt: Settings to override when you adapt a trained conversation encoder (`--adapt`).
+        seed: The random seed.
+        bf16: Whether to compute in bfloat16; `auto` where the machine is fast at it.
+        save_every: The number of steps between checkpoints.
     """
 
     name: str
@@ -88,5 +87,5 @@ class ConversationRecipe(Options):
 
     @property
     def computes_in_bf16(self) -> bool:
-        """Whether this machine will train in bfloat16."""
+        """Whether training on this machine computes in bfloat16."""
         return computes_bf16_fast() if self.bf16 == "auto" else self.bf16

@@ -1,4 +1,4 @@
-"""The data of a stage: tables that a run has time for, views of them, and the order in which rows are read."""
+"""The data of a stage: sample tables to fit the time, build views, and shuffle their rows."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from turnloom.views import build_view, load_view
 from turnloom.views.view import Reading
 
 TURNS_A_MINUTE = 500_000
-"""Views of so many turns are made in less than half a minute on two cores; nothing learns from more of them in it."""
+"""Two cores build views of this many turns in less than half a minute, and no run can train on more per minute."""
 _PARTS = 10_000
 BLOCK_BATCHES = 256
 
 
 def tables_within(tables: Sequence[Path], minutes: float, work: Path, on_progress: Progress) -> list[Path]:
-    """The tables, or samples of their dialogues if they are larger than what a run of so many minutes can use.
+    """Return the tables, or samples of their dialogues if they are larger than a run of this length can use.
 
-    Samples are drawn by a hash of the dialogues' ids, each table's in proportion to its size; they go into the
-    folder `work` of the run, and those that are there already stay.
+    Samples are drawn by a hash of the dialogues' ids, in proportion to each table's size. They are written to the
+    run's folder `work`; existing samples are reused.
     """
     turns = sum(read_manifest(table).turns for table in tables)
     most = TURNS_A_MINUTE * minutes
@@ -63,7 +63,7 @@ def _sampled(table: Path, folder: Path, share: int) -> Path:
 
 
 class StageData:
-    """The views of a stage, with the words that they add to the model's tokenizer; `rows` counts pairs by source."""
+    """The views of a stage, and the words that they add to the model's tokenizer; `rows` counts pairs by source."""
 
     def __init__(
         self, recipe: Recipe, stage: Stage, model: Any, context: ContextFormat, folder: Path, on_progress: Progress
@@ -73,7 +73,7 @@ class StageData:
         self.rows: dict[str, int] = {}
 
     def build(self, tables: Sequence[Path], pairs_a_step: int) -> tuple[dict[str, Any], dict[str, Part]]:
-        """The dataset of each group of each view, its rows turned into text as they are read; and the group's part."""
+        """Return the dataset of each group of each view, which makes text of rows as they are read, and its `Part`."""
         data: dict[str, Any] = {}
         owners: dict[str, Part] = {}
         parts = [self._stage, *self._stage.also]
@@ -91,7 +91,7 @@ class StageData:
         return data, owners
 
     def _view(self, part: Part, place: Path, tables: Sequence[Path]) -> dict[str, Any]:
-        """The dataset of each group of one view."""
+        """Return the dataset of each group of one view."""
         if not part.view.reads_tables:
             raise TurnloomError("labelled pairs come from files, not from a table", "build the view in Python")
         with first_process_first():
@@ -122,18 +122,18 @@ class StageData:
 
 
 class BlockShuffle(DefaultBatchSampler):
-    """Blocks of rows in random order, and the rows of each block in random order.
+    """Shuffle blocks of rows, and the rows within each block.
 
-    A view lies on disk in a shuffled order already; this makes every epoch differ from the last one, while reading
-    stays nearly sequential. What is kept in memory is a number for each block: for a billion pairs, some thousands.
-    The order depends on the seed and the epoch alone.
+    Views are already shuffled on disk. This sampler makes each epoch different while reading stays nearly sequential.
+    It keeps one number per block in memory: some thousands for a billion pairs. The order depends on the seed and the
+    epoch alone.
     """
 
     def __init__(self, dataset: Any, batch_size: int, drop_last: bool = True, **options: Any) -> None:
         options.pop("generator", None)
         super().__init__(dataset, batch_size=batch_size, drop_last=True, **options)
         self._rows = len(dataset)
-        del drop_last  # A smaller last batch would have fewer negatives than the others.
+        del drop_last  # Always drop it: a smaller last batch would have fewer negatives than the others.
 
     def __iter__(self) -> Iterator[list[int]]:
         rng = np.random.default_rng([self.seed, self.epoch])

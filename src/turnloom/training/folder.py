@@ -1,4 +1,4 @@
-"""The model folder: claimed by one run, and at its end an ordinary model with a card."""
+"""The model folder: a run claims it, and leaves an ordinary model with a card."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from turnloom.training.conversation_recipe import ConversationRecipe
 from turnloom.training.recipe import Recipe, load_recipe
 
 WORK = "training"
-"""The folder inside the model's folder that holds the recipe, the curve, and the checkpoints of a run under way."""
+"""The folder inside the model's folder for the recipe, the validation curve, and checkpoints during a run."""
 RECIPE, INPUTS = "recipe.yaml", "inputs.json"
 CONFIG = "config.json"
-"""Every model's folder has it, and none can be loaded without."""
+"""Every model's folder has this file, and can't be loaded without it."""
 _POOLINGS = ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken")
 _OLDER_NAMES = {
     "cls": "cls_token",
@@ -38,9 +38,9 @@ _OLDER_NAMES = {
 
 
 def claim(recipe: Recipe | ConversationRecipe, tables: Sequence[str], work: Path, *, resume: bool) -> None:
-    """Note what runs here, so that another run neither overwrites it nor goes on from it.
+    """Record which run uses the folder, so that another run neither overwrites nor resumes it.
 
-    `tables` are the content hashes of what is learned from.
+    `tables` are the content hashes of the training data.
     """
     settings = yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False)
     inputs = {
@@ -68,7 +68,7 @@ def claim(recipe: Recipe | ConversationRecipe, tables: Sequence[str], work: Path
 
 
 def release(work: Path) -> None:
-    """Let another run have the folder if nothing was learned in it yet: the command may have been wrong."""
+    """Release the folder if there is no checkpoint yet: the command may have been wrong."""
     if not any(work.glob("stage-*/checkpoint-*")) and not any(work.glob("stage-*/finished*")):
         for name in (RECIPE, INPUTS, CLOCK):
             (work / name).unlink(missing_ok=True)
@@ -80,7 +80,7 @@ def _change_json(path: Path, more: dict[str, Any]) -> None:
 
 
 def _add_older_keys(folder: Path, max_length: int) -> None:
-    """Write what servers look for that know older folders: one key a pooling, and the length.
+    """Add the keys that servers expect from older folders: one per pooling, and the maximum length.
 
     text-embeddings-inference reads `pooling_mode_*` in `1_Pooling/config.json` and `max_seq_length` in
     `sentence_bert_config.json`; sentence-transformers 6.2 no longer writes either.
@@ -97,8 +97,8 @@ def _add_older_keys(folder: Path, max_length: int) -> None:
 def save_model(
     model: Any, folder: Path, *, max_length: int, context: ContextFormat, card: str, older_keys: bool = True
 ) -> None:
-    """Write a model's folder so that it is either whole or not there; an older model is replaced, other files stay."""
-    # What somebody put beside a run while it went on is no reason to lose the model: `train` has looked before.
+    """Write a model's folder completely or not at all; an older model is replaced, other files stay."""
+    # Don't lose the model over files that a user added during the run: `train` has checked the folder before.
     whole = WholeFolder(folder, CONFIG, "a model", keep_others=True)
     model.max_seq_length = max_length
     model.save_pretrained(str(whole.new), create_model_card=False)
@@ -120,7 +120,7 @@ def write_card(
     citations: Sequence[str],
     context: ContextFormat,
 ) -> str:
-    """The text of a model card; no `base` means random weights; `seen` are steps, pairs, tokens and minutes."""
+    """Return a model card's text. An empty `base` means random weights; `seen` has steps, pairs, tokens and minutes."""
     front: dict[str, Any] = {
         "language": ["en"],
         "library_name": "sentence-transformers",
@@ -128,7 +128,7 @@ def write_card(
         "tags": list(dict.fromkeys(["sentence-transformers", "dialogue", "turnloom", recipe.name])),
         **({"base_model": base} if base else {}),
     }
-    # The folder of the base model says something of somebody's machine and nothing of the model.
+    # The base model's path describes a user's machine, not the model.
     named = recipe.model_copy(update={"model": recipe.model.model_copy(update={"start": base or None})})
     text = resources.files("turnloom.training").joinpath("model_card.md").read_text(encoding="utf-8")
     card = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)

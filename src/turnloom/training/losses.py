@@ -1,4 +1,4 @@
-"""From a recipe's words to losses, and from their heads to a model that keeps them."""
+"""Build the losses of a recipe, and keep their heads in the trained model."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def build_losses(
     mini_batch_size: int | None,
     heads: objectives.ContextReplyHeads | None = None,
 ) -> dict[str, nn.Module]:
-    """A loss for each group of each view, each with a head of its own.
+    """Return one loss per group of each view, each with its own head.
 
-    A context head and a reply head are shared by all groups: they are kept, and later nobody says which group a context
-    belongs to.
+    All groups share the context head and the reply head: the model keeps these, and at inference a context's group is
+    unknown.
     """
     kept = heads
     if kept is None and any(getattr(part.objective, "head", None) == "context-reply" for part in groups.values()):
@@ -46,12 +46,12 @@ def _build(model: Any, wanted: ObjectiveOptions, kept: nn.Module | None, mini_ba
 
 
 def added_parameters(losses: dict[str, nn.Module]) -> dict[str, Any]:
-    """What the losses train beside the encoder, by name: heads and decoders."""
+    """Return the parameters that losses train besides the encoder, by name: heads and decoders."""
     found: dict[str, Any] = {}
     known: set[int] = set()
     for group, loss in losses.items():
         for name, parameter in loss.named_parameters():
-            # Everything of the encoder stands under the attribute `model`, at whatever depth; heads may be shared.
+            # The encoder's parameters are under the attribute `model`, at any depth; heads may be shared.
             if "model" not in name.split(".") and id(parameter) not in known:
                 known.add(id(parameter))
                 found[f"{group}.{name}"] = parameter
@@ -59,7 +59,7 @@ def added_parameters(losses: dict[str, nn.Module]) -> dict[str, Any]:
 
 
 def trained_heads(losses: dict[str, nn.Module]) -> dict[str, nn.Module]:
-    """The heads of the losses that can be kept, by the route they serve; none if there are none."""
+    """Return the losses' heads that can be kept, by route; empty if there are none."""
     heads = context_reply_heads(losses)
     if heads is not None:
         return {"query": heads.context, "document": heads.reply}
@@ -71,13 +71,13 @@ def trained_heads(losses: dict[str, nn.Module]) -> dict[str, nn.Module]:
 
 
 def context_reply_heads(losses: dict[str, nn.Module]) -> objectives.ContextReplyHeads | None:
-    """The head for contexts and the one for replies, which all losses that have them share."""
+    """Return the context head and the reply head, which all losses that have them share."""
     heads = (getattr(loss, "head", None) for loss in losses.values())
     return next((head for head in heads if isinstance(head, objectives.ContextReplyHeads)), None)
 
 
 def _modules(head: nn.Module) -> list[Any]:
-    """A head as modules that every installation of sentence-transformers can load."""
+    """Return a head as modules that every installation of sentence-transformers can load."""
     layers = list(head.children()) if isinstance(head, nn.Sequential) else [head]
     found: list[Any] = []
     for place, layer in enumerate(layers):
@@ -98,7 +98,7 @@ def _modules(head: nn.Module) -> list[Any]:
 
 
 def kept_heads(model: SentenceTransformer) -> ContextReplyHeads | None:
-    """The context head and the reply head that a model has kept, to go on from; none if it has none of this shape."""
+    """Return the context head and the reply head that a model has kept; None if it has none of this shape."""
     router: Any = next((module for module in model if isinstance(module, Router)), None)
     width = model.get_embedding_dimension()
     if router is None or width is None:
@@ -115,18 +115,18 @@ def kept_heads(model: SentenceTransformer) -> ContextReplyHeads | None:
 
 
 def without_heads(model: SentenceTransformer) -> SentenceTransformer:
-    """The encoder alone, if the model has kept heads: what further training starts from."""
+    """Return the model without kept heads, as further training needs it."""
     modules = [module for module in model if not isinstance(module, Router)]
     return model if len(modules) == len(model) else SentenceTransformer(modules=modules, device=str(model.device))
 
 
 def keep_heads(model: SentenceTransformer, heads: Mapping[str, nn.Module]) -> SentenceTransformer:
-    """A model whose `encode` is that of the encoder, and that adds a head where a route is asked for.
+    """Add heads to a model: `encode` stays that of the encoder, and each route adds its head.
 
     `encode_query` takes the route `query`, `encode_document` takes `document`, and `encode(..., task=ROUTE)` any.
     """
     routes = {route: _modules(head) for route, head in heads.items()}
-    # Who asks for a context or a reply of a model without heads for them gets the meaning.
+    # Without heads for contexts or replies, those routes return the meaning.
     others: dict[tuple[str | None, str | tuple[str, ...] | None], str] = {
         (route, None): "meaning" for route in ("query", "document") if route not in routes
     }

@@ -1,7 +1,7 @@
-"""What a recipe may say about an objective: the keywords of its loss's class, defined there and nowhere else.
+"""The options of an objective in a recipe: the keywords of its loss class, defined only there.
 
-The loss of kind K is the class in `turnloom/objectives/K.py` whose attribute `kind` is K. Other packages add losses by
-entry points of the group `turnloom.objectives`. A module is imported when a recipe asks for it.
+The loss of kind K is the class in `turnloom/objectives/K.py` whose attribute `kind` is K. Other packages add losses
+with entry points in the group `turnloom.objectives`. A module is imported when a recipe uses it.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ from pydantic.errors import PydanticUserError
 from turnloom.plugins import KindOfOption, Plugin
 
 GROUP = "turnloom.objectives"
-"""Both our own package and the group of entry points."""
+"""The name of Turnloom's own package, and of the group of entry points."""
 
 
 class Options(BaseModel):
-    """Settings that cannot be misspelt and do not change."""
+    """Immutable settings that reject unknown names."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class ObjectiveOptions(Options):
-    """The options of a loss, and what the class of the loss says of it."""
+    """The options of a loss, and what its class declares."""
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)  # Of keywords that no recipe can give, such as modules.
+    model_config = ConfigDict(arbitrary_types_allowed=True)  # For keywords that no recipe can set, such as modules.
 
     loss: ClassVar[Any]
     whole_batch: ClassVar[bool]
-    """Whether it takes a batch as a whole, so that the stage's `mini_batch_size` makes no sense."""
+    """Whether it needs the whole batch at once, so that the stage's `mini_batch_size` does not apply."""
     wants_frequencies: ClassVar[bool]
-    """Whether labels say how frequent each reply is."""
+    """Whether labels are the frequencies of replies."""
     trains_cross_encoder: ClassVar[bool]
     kept_routes: ClassVar[tuple[str, ...]]
-    """Which outputs of the model its heads become if they are kept."""
+    """The model outputs that its heads become if they are kept."""
     kind: str
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The class was made from a signature and has no name to be found by; datasets and Ray pickle it.
+        # The class is made from a signature, so pickle cannot find it by name; datasets and Ray pickle it.
         return _unpickled, (self.model_dump(),)
 
 
@@ -52,7 +52,7 @@ def _unpickled(values: dict[str, Any]) -> ObjectiveOptions:
 
 
 def _keywords(loss: Any) -> dict[str, inspect.Parameter]:
-    """What a loss takes beside the model, those of its base classes that it passes on included."""
+    """Return a loss's keywords besides the model, including those that it passes on to base classes."""
     _model, *words = inspect.signature(loss, eval_str=True).parameters.values()
     named = {word.name: word for word in words if word.kind in (word.KEYWORD_ONLY, word.POSITIONAL_OR_KEYWORD)}
     bases = [base for base in getattr(loss, "__mro__", ()) if "passed_on" in vars(base)]
@@ -64,7 +64,7 @@ def _keywords(loss: Any) -> dict[str, inspect.Parameter]:
 
 @cache
 def _options_of(kind: str, loss: Any) -> type[ObjectiveOptions]:
-    """Options made of the signature of a loss: ``Loss(model, *, option=default)``."""
+    """Make the options class from a loss's signature: ``Loss(model, *, option=default)``."""
     named = _keywords(loss)
     fields: dict[str, Any] = {
         word.name: (
@@ -94,13 +94,13 @@ def _plugged(plugin: Plugin) -> type[ObjectiveOptions]:
 
 
 def _own(kind: str) -> type[ObjectiveOptions] | None:
-    """The options of Turnloom's own loss of a kind, if there is one."""
+    """Return the options of Turnloom's own loss of a kind, if there is one."""
     name = f"{GROUP}.{kind}"
     try:
         module = importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise  # The loss is there, and what it imports is not.
+            raise  # The loss exists, but something it imports is missing.
         return None
     losses = (value for value in vars(module).values() if isinstance(value, type) and vars(value).get("kind") == kind)
     return next((_options_of(kind, loss) for loss in losses), None)

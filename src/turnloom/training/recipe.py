@@ -1,4 +1,4 @@
-"""A recipe: everything that decides a training run, as one commented YAML file."""
+"""Recipes: one commented YAML file decides everything about a training run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AnyRecipe = TypeVar("AnyRecipe", bound=Options)
 
 
 class Shape(Options):
-    """How large a network is."""
+    """The size of a network."""
 
     layers: int = Field(4, ge=1)
     width: int = Field(256, ge=8)
@@ -28,17 +28,17 @@ class Shape(Options):
 
 
 class ModelOptions(Options):
-    """The base model, and what of it is trained.
+    """The base model, and which of its layers are trained.
 
     Attributes:
-        start: The folder of a SentenceTransformer; for a cross-encoder, one of a CrossEncoder too.
-        random: The shape of a network with random weights instead, over the base model's words.
-        max_length: Tokens of a text in training. The saved model reads as many as the base model did; a cross-encoder,
-            as many as in training.
+        start: The folder of a SentenceTransformer; for a cross-encoder, that of a CrossEncoder works too.
+        random: The shape of a network with random weights to use instead, with the base model's vocabulary.
+        max_length: The maximum number of tokens of a text in training. The saved model reads as many as the base model;
+            a cross-encoder, as many as in training.
         context: How the turns of a context become one text.
-        freeze_embeddings: Whether the word embeddings stay as they are.
-        freeze_layers: So many of the lowest layers stay as they are.
-        dropout: In all layers; 0 unless the method needs it, since it halves the speed on a CPU.
+        freeze_embeddings: Whether to freeze the word embeddings.
+        freeze_layers: How many of the lowest layers to freeze.
+        dropout: Dropout in all layers. Leave it at 0 unless the method needs it: it halves the speed on a CPU.
     """
 
     start: str | None = None
@@ -51,7 +51,7 @@ class ModelOptions(Options):
 
 
 class Part(Options):
-    """One view and the loss on it; `source_weights` and `limit` are as for `build_view`."""
+    """One view and its objective; `source_weights` and `limit` are as for `build_view`."""
 
     view: ViewOptions
     objective: Objective
@@ -60,23 +60,23 @@ class Part(Options):
 
 
 class Stage(Part):
-    """A view, an objective and a schedule; a recipe may have several stages, one after another.
+    """A view, an objective and a schedule. A recipe can have several stages, which run in order.
 
     Attributes:
-        also: More views with losses of their own, learned from in the same stage: each batch comes from one of them.
-        mixing: How often each group of each view has its turn: `proportional` to its rows, or `equal`.
-        batch_size: Pairs a step and process: all others of the batch are negatives.
-        mini_batch_size: Texts whose activations are in memory at a time, for batches that do not fit.
-        encoder_rate: Learning rate of the encoder.
-        head_rate: Learning rate of what the objective adds to it.
-        schedule: `constant`, `linear` to zero, or `onecycle` (up to the rate and down to nothing).
-        warmup: The part of the run in which the rate rises, for `constant` and `linear`.
-        weight_decay: Of AdamW.
-        max_gradient_norm: Longer gradients are cut to this; 0 for never.
-        epochs: Passes over the view, unless `steps` or a time is given.
-        steps: Steps instead of passes.
-        minutes: Minutes of training instead of passes or steps. Building views, evaluation and saving do not count: it
-            makes runs comparable. For a run that ends in time, give `train` or the command line minutes instead.
+        also: More views, each with its own objective, to train on in the same stage; each batch comes from one of them.
+        mixing: How often to draw from each group of each view: `proportional` to its rows, or `equal`.
+        batch_size: Training pairs per step and process; the other pairs of the batch are negatives.
+        mini_batch_size: How many texts' activations to keep in memory at a time, for batches that do not fit.
+        encoder_rate: The learning rate of the encoder.
+        head_rate: The learning rate of the layers that the objective adds.
+        schedule: `constant`, `linear` to zero, or `onecycle` (up to the rate, then down to zero).
+        warmup: The share of the run in which the rate rises, for `constant` and `linear`.
+        weight_decay: The weight decay of AdamW.
+        max_gradient_norm: The norm to clip gradients to; 0 turns clipping off.
+        epochs: Passes over the view, unless you set `steps` or a time.
+        steps: The number of steps, instead of epochs.
+        minutes: Minutes of training, instead of epochs or steps. Building views, evaluation and saving do not count,
+            which makes runs comparable. For a run that ends in time, pass minutes to `train` or the command line instead.
     """
 
     also: list[Part] = Field(default_factory=list)
@@ -95,7 +95,7 @@ class Stage(Part):
 
     @property
     def reranks(self) -> bool:
-        """Whether it trains a cross-encoder."""
+        """Whether the stage trains a cross-encoder."""
         return self.objective.trains_cross_encoder
 
     @model_validator(mode="after")
@@ -106,14 +106,14 @@ class Stage(Part):
 
 
 class Refit(Options):
-    """Kept heads are trained on after the encoder is finished, on vectors that are made once.
+    """Train the kept heads further once the encoder is finished, on vectors that are encoded once.
 
     Attributes:
-        pairs: So many training rows, of all groups together.
-        even_sources: Whether each source gives as many of them as it can, up to as many as any other; else a source
-            that has more rows gives more.
-        passes: How often each is seen.
-        rate: Learning rate, falling to nothing.
+        pairs: The number of training pairs, over all groups.
+        even_sources: Whether to take equally many pairs from each source, as far as it has them; otherwise sources with
+            more rows give more.
+        passes: The number of passes over the pairs.
+        rate: The learning rate, which falls to zero.
     """
 
     pairs: int = Field(150_000, ge=2)
@@ -126,21 +126,21 @@ class Refit(Options):
 
 
 class Recipe(Options):
-    """All that decides a run.
+    """Everything that decides a training run.
 
     Attributes:
-        name: Of the method.
+        name: The method's name.
         model: The base model.
-        stages: What is done, in this order.
-        keep_heads: Whether the context head and the reply head of the last stage stay in the model, or its layer for
+        stages: The stages, in order.
+        keep_heads: Whether the model keeps the context head and the reply head of the last stage, or its layer for
             templates.
-        refit: How the kept heads are trained on at the end; none if they stay as the last stage left them.
-        adapt: Places that are set to something else when a trained model goes on with other conversations (`--adapt`).
-        seed: For the order of the data and everything random.
-        bf16: Whether to compute in bfloat16; `auto` for where the machine is fast at it.
-        evaluate_every: Steps between two looks at validation; 0 for none but the last.
-        save_every: Steps between two checkpoints.
-        report_to: Where curves go: tensorboard, or any other that transformers knows, or none.
+        refit: How to train the kept heads further at the end; None leaves them as they are after the last stage.
+        adapt: Settings to override when you adapt a trained model (`--adapt`).
+        seed: The random seed, also for the order of the data.
+        bf16: Whether to compute in bfloat16; `auto` where the machine is fast at it.
+        evaluate_every: The number of steps between validations; 0 validates only at the end.
+        save_every: The number of steps between checkpoints.
+        report_to: Where to log curves: tensorboard, any other integration of transformers, or none.
     """
 
     name: str
@@ -157,7 +157,7 @@ class Recipe(Options):
 
     @property
     def computes_in_bf16(self) -> bool:
-        """Whether this machine will train in bfloat16."""
+        """Whether training on this machine computes in bfloat16."""
         return computes_bf16_fast() if self.bf16 == "auto" else self.bf16
 
     @property
@@ -174,13 +174,13 @@ class Recipe(Options):
 
 
 def recipe_names() -> list[str]:
-    """The recipes that come with Turnloom."""
+    """Return the names of the recipes that come with Turnloom."""
     folder = resources.files("turnloom") / "recipes"
     return sorted(path.name.removesuffix(".yaml") for path in folder.iterdir() if path.name.endswith(".yaml"))
 
 
 def recipe_text(name: str) -> str:
-    """A recipe that comes with Turnloom, with its comments.
+    """Return the YAML text of a recipe that comes with Turnloom, with its comments.
 
     Example:
         >>> "kind: consecutive" in recipe_text("dse")
@@ -194,7 +194,7 @@ def recipe_text(name: str) -> str:
 
 
 def _set(tree: Any, path: str, value: str) -> None:
-    """Change one place of a recipe, named by its path: `stages.0.batch_size`."""
+    """Override one setting of a recipe, named by its path: `stages.0.batch_size`."""
     *parents, last = path.split(".")
     try:
         for part in parents:
@@ -211,7 +211,7 @@ def _set(tree: Any, path: str, value: str) -> None:
 
 
 def _number(value: Any) -> Any:
-    """YAML reads 2e-5 as text; people mean a number."""
+    """Convert text like 2e-5, which YAML does not read as a number."""
     if isinstance(value, str):
         try:
             return float(value)
@@ -221,7 +221,7 @@ def _number(value: Any) -> Any:
 
 
 def trains_conversation(source: str) -> bool:
-    """Whether a recipe trains a conversation encoder on vectors, and not a model on texts."""
+    """Whether a recipe trains a conversation encoder on vectors rather than a model on texts."""
     tree = _tree(source)
     return isinstance(tree, dict) and tree.get("trains") == "conversation"
 
@@ -248,13 +248,13 @@ def load_recipe(
 def load_recipe(
     source: str, changes: dict[str, str] | None = None, *, adapt: bool = False, schema: type[Any] = Recipe
 ) -> Any:
-    """A recipe by name or from a YAML file, with some places changed.
+    """Load a recipe by name or from a YAML file, and override some settings.
 
     Args:
-        source: The name of a recipe that comes with Turnloom, or a file.
-        changes: New values by path, as `--set` gives them.
-        adapt: Whether to change what the recipe itself changes for going on from a trained model.
-        schema: What kind of recipe it is: `ConversationRecipe` for one that trains on vectors.
+        source: The name of a recipe that comes with Turnloom, or the path of a YAML file.
+        changes: New values by path, as with `--set`.
+        adapt: Whether to apply the recipe's own overrides for adapting a trained model.
+        schema: The type of recipe; `ConversationRecipe` for one that trains on vectors.
     """
     tree = _tree(source)
     own: dict[str, Any] = (tree.get("adapt") or {}) if adapt and isinstance(tree, dict) else {}

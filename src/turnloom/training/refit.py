@@ -1,4 +1,4 @@
-"""Heads refitted on a finished encoder: its vectors are made once, so that batches can be large and passes many."""
+"""Refit heads on a finished encoder: its vectors are encoded once, which allows large batches and many passes."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from turnloom.vectors import VectorTable
 from turnloom.vectors.encoder import read_or_encode
 
 AT_A_TIME, AT_A_TIME_BOUNDED = 2_048, 128
-"""Rows to encode before the next look at the clock: many of them are faster, since texts of like length go together."""
+"""Rows to encode between two looks at the clock: more is faster, since texts of similar length share batches."""
 ENCODING_SHARE = 0.75
-"""How much of the time for refitting is for encoding; eight passes over what was encoded take about the rest."""
+"""The share of the refitting time for encoding; eight passes over the vectors take about the rest."""
 LOOKED_AT = 20
-"""To take sources evenly, so many times the wanted rows are looked at: a source that is rarer stays rarer."""
+"""To balance sources, look at this many times the wanted rows: a source that is still rarer stays rarer."""
 COMPARED, TOLERANCE = 16, 0.05
-"""So many stored vectors are compared with the model's own, which may differ by this share of their length: half
-precision and bfloat16 change less, another model much more."""
+"""How many stored vectors to compare with the model's own, and by what share of their length they may differ: half
+precision and bfloat16 differ by less, another model by much more."""
 
 
 def open_vectors(folder: Path, recipe: Recipe) -> VectorTable:
-    """A vector table to refit heads on, if the encoder will still be the one that made it.
+    """Open a vector table to refit heads on, after checking that training leaves its encoder unchanged.
 
     Raises:
-        TurnloomError: If the recipe refits no heads, trains the encoder, or has another base model than the table.
+        TurnloomError: If the recipe refits no heads, trains the encoder, or has a different base model from the table.
     """
     if recipe.refit is None:
         raise TurnloomError(
@@ -69,15 +69,15 @@ def refit_heads(
     stored: VectorTable | None = None,
     on_progress: Progress = lambda *_: None,
 ) -> None:
-    """Train the heads on, in place, with WMDC's loss; the encoder stays as it is.
+    """Train the heads further, in place, with WMDC's loss; the encoder stays as it is.
 
-    With a time to end by (`left` gives the seconds), as many pairs are encoded as three quarters of it allow, and the
-    passes over them take the rest: the rate falls with the time, and they end early if it is used up. `data` holds the
-    training rows of each group as texts: `context`, `reply`, `label` for how often the reply occurs, and `source`.
-    Texts that a vector table (`stored`) of this encoder holds are not encoded again.
+    With a deadline (`left` returns the seconds), encoding takes up to three quarters of the time and the passes take the
+    rest: the rate falls with the time, and the passes end early when it is used up. `data` has the training rows of each
+    group as texts: `context`, `reply`, `label` for how often the reply occurs, and `source`. Texts in a vector table
+    (`stored`) of this encoder are not encoded again.
 
     Raises:
-        TurnloomError: If the table's vectors are not those of the model.
+        TurnloomError: If the table's vectors are not the model's.
     """
     vectors = _Vectors(model, bf16, stored)
     vectors.encode(data, options, _Share(left, ENCODING_SHARE), on_progress)
@@ -95,7 +95,7 @@ def refit_heads(
             break
         for group in optimiser.param_groups:
             group["lr"] = options.rate * (1 - min(part, 1.0))
-        keys = [side[rows] for side in sides]  # Equal for equal texts, which are no negatives of each other.
+        keys = [side[rows] for side in sides]  # Equal for equal texts, which must not be negatives of each other.
         passed = loss.through_head([table[key].to(device).float() for key in keys])
         weights = loss.pair_weights(counts[rows].to(device))
         value = loss.contrast(passed, keys=[key.to(device) for key in keys], weights=weights)
@@ -107,7 +107,7 @@ def refit_heads(
 
 
 class _Share:
-    """How much has passed of a part (`share`) of the time that is left now; nothing of a time without end."""
+    """How much of a share of the time left now has passed; always 0 without a deadline."""
 
     def __init__(self, left: Callable[[], float] | None, share: float = 1.0) -> None:
         self._left = left
@@ -117,7 +117,7 @@ class _Share:
 
     @property
     def part(self) -> float:
-        """From 0 to 1."""
+        """The share that has passed, from 0 to 1."""
         if self._left is None:
             return 0.0
         whole = self._all * self._share
@@ -125,7 +125,7 @@ class _Share:
 
 
 def _batches(count: int, options: Refit, seed: int) -> Iterator[tuple[int, int, Tensor]]:
-    """The number of each step, the number of all, and its rows: every pass in an order of its own."""
+    """Yield each step's number, the number of steps, and the step's rows, shuffled for each pass."""
     a_pass = max(1, count // options.batch_size)
     order = torch.Generator().manual_seed(seed)
     for number in range(options.passes):
@@ -136,23 +136,23 @@ def _batches(count: int, options: Refit, seed: int) -> Iterator[tuple[int, int, 
 
 
 def _chosen(rows: Any, count: int, even: bool) -> Any:
-    """Some rows. They lie in a random order, so the first ones are a sample; evenly, the first ones of each source."""
+    """Sample rows. They are already shuffled, so take the first ones, or with `even` the first ones of each source."""
     if not even:
         return rows.select(range(min(count, len(rows))))
     sample = rows.select(range(min(LOOKED_AT * count, len(rows))))
     _, source = np.unique(sample.with_format(None)["source"][:], return_inverse=True)
     together = np.argsort(source, kind="stable")
     sizes = np.bincount(source)
-    number = np.empty(len(source), dtype=np.int64)  # Of each row among those of its source.
+    number = np.empty(len(source), dtype=np.int64)  # Each row's number within its source.
     number[together] = np.arange(len(source)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return sample.select(np.argsort(number, kind="stable")[:count])
 
 
 class _Vectors:
-    """Vectors of texts in half precision (`found`), and which of them are the contexts and replies of rows (`columns`).
+    """Vectors of texts in half precision (`found`), and their indices as contexts and replies of rows (`columns`).
 
-    A text is encoded once: groups of one, two and three turns share their replies, and a turn is the reply to one and
-    the context of the next.
+    Each text is encoded once: groups of one, two and three turns share their replies, and a turn is both a reply and
+    the context of the next turn.
     """
 
     def __init__(self, model: Any, bf16: bool, stored: VectorTable | None) -> None:
@@ -163,7 +163,7 @@ class _Vectors:
         self.found: list[Tensor] = []
 
     def encode(self, data: Mapping[str, Any], options: Refit, time_used: _Share, on_progress: Progress) -> None:
-        """Encode rows of all groups in turn, until there are no more or the time is used up."""
+        """Encode rows of all groups in turn, until none are left or the time is used up."""
         groups = [_chosen(rows, options.pairs // len(data), options.even_sources) for rows in data.values()]
         size, began, done = AT_A_TIME_BOUNDED if time_used.bounded else AT_A_TIME, time.monotonic(), 0
         total = sum(len(rows) for rows in groups)
@@ -177,7 +177,7 @@ class _Vectors:
         on_progress("encoding for the heads", 1.0, f"{done:,} pairs")
 
     def _add(self, batch: Mapping[str, list[Any]]) -> int:
-        """Encode those texts of some rows that are new; how many rows they are."""
+        """Encode the new texts of some rows; return the number of rows."""
         known, count = len(self._places), len(batch["reply"])
         for name in ("context", "reply"):
             self.columns[name] += [self._places.setdefault(text, len(self._places)) for text in batch[name]]
@@ -201,8 +201,8 @@ class _Vectors:
         return found
 
     def _compare(self, stored: VectorTable, texts: list[str]) -> None:
-        """Refuse a table whose vectors are not the model's, whatever the reason: heads would learn from noise."""
-        # The shortest: of a long text, the model may read less in training than when the table was made.
+        """Refuse a table whose vectors are not the model's, for whatever reason: heads would learn from noise."""
+        # Compare the shortest: in training, the model may read less of a long text than when the table was made.
         known = sorted((text for text in texts if stored.rows([text])[0] >= 0), key=len)[:COMPARED]
         if not known:
             return

@@ -1,4 +1,4 @@
-"""One training run: from a dialogue table and a recipe to a model folder, interrupted as often as it likes."""
+"""Run training, from a dialogue table and a recipe to a model folder, with any number of interruptions."""
 
 from __future__ import annotations
 
@@ -26,11 +26,14 @@ class TrainResult:
     """What a run did.
 
     Attributes:
-        pairs: Pairs that were seen, those seen twice counted twice.
-        tokens: Tokens of these pairs, without padding.
-        minutes: Minutes of training, evaluation and saving left out.
-        rows: Training pairs by source.
+        folder: The model's folder.
+        steps: The number of training steps.
+        pairs: The number of training pairs seen; repeated ones count again.
+        tokens: The tokens of these pairs, without padding.
+        minutes: Minutes of training, without evaluation and saving.
+        rows: The number of training pairs by source.
         curve: Validation scores over the run.
+        bf16: Whether training computed in bfloat16.
     """
 
     folder: Path
@@ -43,7 +46,7 @@ class TrainResult:
     bf16: bool = False
 
     def add(self, done: dict[str, Any]) -> None:
-        """Count what a stage did."""
+        """Add the counts of a stage."""
         self.steps += done["steps"]
         self.pairs += done["pairs"]
         self.tokens += done["tokens"]
@@ -65,28 +68,28 @@ def train(
     vectors: Path | None = None,
     on_progress: Progress = lambda *_: None,
 ) -> TrainResult:
-    """Train a model by a recipe.
+    """Train a model with a recipe.
 
-    The same function runs alone, under `torchrun`, and in each worker of Ray Train.
+    This function works in a single process, under `torchrun`, and in each worker of Ray Train.
 
-    With `minutes` the whole run ends in time, and there is a model at its end: loading, views, training, validation,
-    refitting heads and saving all count, and so does the time before an interruption. Refitting gets a quarter if the
-    recipe has it, the stages share the rest evenly. A table that is too large for a view of it to be made in the time
-    is sampled. To compare methods by their training alone, set `minutes` of the recipe's stages instead.
+    With `minutes`, the whole run ends in time and leaves a model: loading, views, training, validation, refitting heads
+    and saving all count, and so does the time before an interruption. If the recipe refits heads, this gets a quarter;
+    the stages share the rest equally. Tables that are too large to build views from in time are sampled. To compare
+    methods by their training alone, set `minutes` in the recipe's stages instead.
 
     Args:
-        recipe: What to do.
-        tables: Folders of dialogue tables.
-        out: The model's folder.
+        recipe: The recipe.
+        tables: The folders of dialogue tables.
+        out: The new model's folder.
         minutes: How long the run may take, instead of the recipe's epochs or steps.
-        began: When these minutes began, by `time.monotonic`; when the function is called by default.
-        resume: Go on where a run into this folder broke off.
-        validate: Scores a model; `score` decides which checkpoint is kept.
-        vectors: A vector table of the base model. Heads are refitted on it, if the recipe leaves the encoder as it is.
-        on_progress: Called with what is being done, the part that is done, and a note.
+        began: When these minutes began, by `time.monotonic`; by default when the function is called.
+        resume: Whether to continue an interrupted run in this folder.
+        validate: Returns a model's validation scores; `score` decides which checkpoint to keep.
+        vectors: A vector table of the base model to refit heads on, if the recipe leaves the encoder as it is.
+        on_progress: Called with a step, the share of it that is done, and a note.
 
     Raises:
-        TurnloomError: If the recipe does not fit the data or the model, or the folder holds another run.
+        TurnloomError: If the recipe does not fit the data or the model, or the folder contains another run.
     """
     from sentence_transformers import CrossEncoder
 
@@ -137,7 +140,7 @@ def train(
 
 
 def _finish(recipe: Recipe, model: Any, losses: dict[str, Any], reads: int, context: Any, result: TrainResult) -> None:
-    """Write the model, its card and the curve; then the checkpoints can go."""
+    """Write the model, its card and the curve, and delete the checkpoints."""
     from turnloom.training.losses import keep_heads, trained_heads
 
     if recipe.keep_heads:
@@ -171,11 +174,10 @@ def train_on_ray(
     minutes: float | None = None,
     failures: int = 3,
 ) -> None:
-    """Train on the workers of a Ray cluster; a lost worker costs the steps since the last checkpoint.
+    """Train on the workers of a Ray cluster. Losing a worker costs the steps since the last checkpoint.
 
-    All nodes must see the tables and the model's folder. Ray restarts all workers when one is lost (at most `failures`
-    times), and each then resumes from the newest whole checkpoint in the folder: Turnloom's own, since Ray's record may
-    lag behind what is on disk.
+    All nodes must have access to the tables and the model's folder. When a worker is lost, Ray restarts all of them, at
+    most `failures` times. They resume from the newest complete checkpoint on disk, since Ray's record may lag behind.
     """
     try:
         from ray.train import FailureConfig, RunConfig, ScalingConfig

@@ -1,4 +1,4 @@
-"""One stage of a run: its data, its losses, its trainer, and the heads that are refitted after the last one."""
+"""Run one stage: its data, losses and trainer, and refitting the heads after the last stage."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ FINISHED = "finished.json"
 _NEVER = 10_000_000
 _TIMES = ("runtime", "per_second")
 WRITES, WRITTEN_A_SECOND = 4, 200_000_000
-"""How often the model's bytes are written at the end of a stage and of a run, and how fast a slow disk takes them."""
+"""How often the model is written at the end of a stage and a run, and the bytes per second of a slow disk."""
 
 
 class StageRun:
-    """The run of one stage, which trains the model in place; `losses` then has what each group's loss has learned.
+    """The run of one stage, which trains the model in place; `losses` then has the trained loss of each group.
 
-    `heads` are those that the model had before, and `window` is the part of the run's time that the stage has.
+    `heads` are those that the model had before, and `window` is the stage's share of the run's time.
     """
 
     def __init__(
@@ -71,8 +71,8 @@ class StageRun:
         self.losses: dict[str, nn.Module] = {}
 
     def train(self, tables: Sequence[Path], resume: bool) -> dict[str, Any]:
-        """Train; what was done: `steps`, `pairs`, `tokens`, `minutes`, the `curve`, and `rows` by source."""
-        torch.manual_seed(self._recipe.seed)  # The first weights of heads.
+        """Train; return `steps`, `pairs`, `tokens`, `minutes`, the `curve`, and `rows` by source."""
+        torch.manual_seed(self._recipe.seed)  # For the initial weights of heads.
         self._model.max_seq_length = self._recipe.model.max_length
         views = StageData(self._recipe, self._stage, self._model, self._context, self._folder, self._on_progress)
         self._data, self._owners = views.build(tables, self._pairs_a_step)
@@ -92,9 +92,9 @@ class StageRun:
         return {**done, "rows": views.rows}
 
     def refit(self, stored: VectorTable | None = None) -> dict[str, float]:
-        """Train the kept heads on, as the recipe says; the scores of the model then, none if nobody looks.
+        """Train the kept heads further, as the recipe says; return the model's scores, empty without validation.
 
-        Texts that a vector table (`stored`) holds are not encoded again.
+        Texts in a vector table (`stored`) are not encoded again.
         """
         options, heads = self._recipe.refit, context_reply_heads(self.losses)
         assert options is not None
@@ -120,7 +120,7 @@ class StageRun:
         return scores if math.isfinite(scores["score"]) else {}
 
     def _check_heads(self) -> None:
-        """Before the first step: afterwards all that was learned would be lost."""
+        """Check the heads before the first step: after training, an error would lose the result."""
         if self._stage is not self._recipe.stages[-1]:
             return
         if self._recipe.refit and context_reply_heads(self.losses) is None:
@@ -131,12 +131,12 @@ class StageRun:
 
     @property
     def _saving(self) -> float:
-        """About how many seconds it takes to write the model: a checkpoint, at the stage's end and at the run's."""
+        """Estimate the seconds for writing the model: a checkpoint, at the end of the stage and of the run."""
         size: int = sum(weight.numel() * weight.element_size() for weight in self._model.parameters())
         return WRITES * size / WRITTEN_A_SECOND
 
     def _reserve(self) -> float:
-        """Seconds at the window's end that a look and saving are going to take; noted in the window."""
+        """Estimate the seconds for the final validation and saving, and reserve them in the window."""
         window = self._window
         if window is None:
             return 0.0
@@ -149,7 +149,7 @@ class StageRun:
             self._clock.note(self._folder.parent)
 
     def _run(self, trainer: Any, budget: Budget, resume: bool) -> Any:
-        """Train to the end, from the last checkpoint if there is one to go on from; the trainer's state then."""
+        """Train to the end, from the last checkpoint when resuming; return the trainer's state."""
         checkpoint = last_checkpoint(self._folder) if resume else None
         state = state_at_the_end(checkpoint, budget) if checkpoint else None
         if state is not None:
@@ -161,7 +161,7 @@ class StageRun:
         return trainer.state
 
     def _done(self, state: Any, budget: Budget) -> dict[str, Any]:
-        """What the trainer did."""
+        """Return what the trainer did."""
         return {
             "steps": state.global_step,
             "pairs": state.global_step * self._pairs_a_step,
@@ -174,7 +174,7 @@ class StageRun:
         steps_a_pass = sum(len(rows) // self._pairs_a_step for rows in self._data.values())
         steps = self._stage.steps or max(1, round(self._stage.epochs * steps_a_pass))
         if self._window is not None:
-            # The rate follows the time of training, which views have taken from.
+            # The rate follows the training time, so start the window after views are built.
             self._window.begins = self._clock.seconds
         budget = Budget(steps, self._stage.minutes, self._window)
         self._reserve()
@@ -201,7 +201,7 @@ class StageRun:
             evaluator=self._validation(budget),
             callbacks=[Pace(budget, on_step, self._note_time)],
         )
-        trainer.remove_callback(PrinterCallback)  # The command line shows what is to be seen.
+        trainer.remove_callback(PrinterCallback)  # The command line shows progress itself.
         return trainer, budget
 
     def _validation(self, budget: Budget) -> Validation | None:
@@ -218,16 +218,16 @@ class StageRun:
         return Validation(score)
 
     def _whole(self, model: Any) -> Any:
-        """The model as it will be saved, with its heads if they are kept."""
+        """Return the model as it will be saved, with its heads if they are kept."""
         heads = trained_heads(self.losses)
         return keep_heads(model, heads) if self._recipe.keep_heads and heads else model
 
 
 def _curve(history: Sequence[dict[str, float]]) -> list[dict[str, float]]:
-    """The validation scores of a trainer's log."""
+    """Return the validation scores in a trainer's log."""
     points = []
     for entry in history:
         scores = {name.removeprefix("eval_"): value for name, value in entry.items() if name.startswith("eval_")}
-        if math.isfinite(scores.get("score", math.nan)):  # A look that was given up has none.
+        if math.isfinite(scores.get("score", math.nan)):  # An abandoned validation has none.
             points.append({"step": entry["step"], **{k: v for k, v in scores.items() if not k.endswith(_TIMES)}})
     return points

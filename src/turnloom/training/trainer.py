@@ -1,4 +1,4 @@
-"""sentence-transformers' trainer, with what it lacks: the heads of losses in checkpoints, and a budget in minutes."""
+"""Extend sentence-transformers' trainers: checkpoints include the losses' heads, and budgets can be in minutes."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from turnloom.training.recipe import Recipe, Stage
 
 HEADS, COMPLETE = "heads.safetensors", "complete"
 _ADDED = r"^(?!(?:.*\.)?model\.)|\.(?:classifier|score)\."
-"""Matches the names of parameters that do not belong to the encoder: heads, and a cross-encoder's last layer."""
+"""Matches the names of parameters outside the encoder: heads, and a cross-encoder's last layer."""
 
 
 class _StageTrainer(BaseTrainer):
-    """What the trainer of a stage adds to one of sentence-transformers' trainers, whichever it is."""
+    """A stage's additions to any of sentence-transformers' trainers."""
 
     def __init__(self, *, stage: Stage, budget: Budget, losses: dict[str, nn.Module], **options: Any) -> None:
         self._stage = stage
@@ -43,10 +43,10 @@ class _StageTrainer(BaseTrainer):
         super().__init__(loss=losses if len(losses) > 1 else next(iter(losses.values())), **options)
 
     def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
-        """Nothing: Turnloom writes the card."""
+        """Do nothing: Turnloom writes the card."""
 
     def create_scheduler(self, num_training_steps: int, optimizer: Any = None) -> Any:
-        """A rate that follows the budget, whether it is in steps or in minutes."""
+        """Create a schedule that follows the budget, in steps or in minutes."""
         del num_training_steps
         stage, budget = self._stage, self._budget
 
@@ -58,12 +58,12 @@ class _StageTrainer(BaseTrainer):
         return self.lr_scheduler
 
     def get_decay_parameter_names(self, model: nn.Module) -> list[str]:
-        """All but a parameter of which some rows are frozen: AdamW would let these decay without any gradient."""
+        """Exclude parameters with frozen rows: AdamW would decay these rows even without a gradient."""
         frozen = {name for name, parameter in model.named_parameters() if frozen_rows(parameter)}
         return [name for name in super().get_decay_parameter_names(model) if name not in frozen]
 
     def compute_loss(self, model: Any, inputs: dict[str, Any], *arguments: Any, **options: Any) -> Any:
-        """The loss, and the tokens it took counted."""
+        """Compute the loss, and count its tokens."""
         masks = [value for name, value in inputs.items() if name.endswith("attention_mask")]
         self._budget.tokens += sum(int(mask.sum()) for mask in masks)
         return super().compute_loss(model, inputs, *arguments, **options)
@@ -89,10 +89,10 @@ class DialogueTrainer(_StageTrainer, SentenceTransformerTrainer):
 
 
 class RerankerTrainer(_StageTrainer, CrossEncoderTrainer):
-    """The trainer of one stage of a cross-encoder, whose loss makes the tokens itself."""
+    """The trainer of one stage of a cross-encoder, whose loss tokenizes texts itself."""
 
     def compute_loss(self, model: Any, inputs: dict[str, Any], *arguments: Any, **options: Any) -> Any:
-        """The loss, and the tokens it took counted."""
+        """Compute the loss, and count its tokens."""
         found = super().compute_loss(model, inputs, *arguments, **options)
         losses: list[Any] = list(self._losses.values())
         self._budget.tokens += sum(int(loss.tokens) for loss in losses)
@@ -100,7 +100,7 @@ class RerankerTrainer(_StageTrainer, CrossEncoderTrainer):
 
 
 class Pace(TrainerCallback):
-    """Keeps the clock, ends the run when its budget is spent, and marks checkpoints that are whole."""
+    """Keep the clock, end the run when its budget is spent, and mark complete checkpoints."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class Pace(TrainerCallback):
         self._steps_before = 0
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Take up the time of a run that was interrupted."""
+        """Restore the time of an interrupted run."""
         del control, kwargs
         resumed = Path(args.output_dir) / f"checkpoint-{state.global_step}"
         if state.global_step and (resumed / CLOCK).exists():
@@ -125,7 +125,7 @@ class Pace(TrainerCallback):
         self._began = time.monotonic()
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Stop when time is up; stop the clock while something else than training is done."""
+        """Stop when time is up; pause the clock during evaluation and saving."""
         del kwargs
         if world_size() > 1:
             self._budget.agree(state.global_step, lambda done: from_first_process(done, args.device))
@@ -137,30 +137,30 @@ class Pace(TrainerCallback):
             control.should_training_stop = control.should_save = True
             control.should_evaluate = args.eval_strategy != "no"
         elif control.should_evaluate and self._budget.window is not None:
-            window = self._budget.window  # With no room for this look and the last one, only the last one is taken.
+            window = self._budget.window  # Without time for this validation and the final one, skip this one.
             control.should_evaluate = bool(from_first_process(window.left > window.reserved, args.device))
         if control.should_evaluate or control.should_save:
             self._budget.stop_clock()
 
     def _is_last(self, step: int) -> bool:
-        """Whether another step would end further behind the window's end than this one ended before it."""
+        """Whether another step would overshoot the window's end by more than stopping now undershoots it."""
         window = self._budget.window
         assert window is not None
         usual = (time.monotonic() - self._began) / max(1, step - self._steps_before)
         return window.left < usual / 2
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Training goes on."""
+        """Resume the clock."""
         del args, state, control, kwargs
         self._budget.start_clock()
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **kwargs: Any) -> None:
-        """Note the loss."""
+        """Remember the loss."""
         del args, state, control, kwargs
         self._loss = (logs or {}).get("loss", self._loss)
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """A checkpoint is whole when this file is in it: a run killed while saving leaves one without."""
+        """Mark the checkpoint as complete: a run killed while saving leaves it unmarked."""
         del control, kwargs
         folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
         if folder.exists():
@@ -173,7 +173,7 @@ class Pace(TrainerCallback):
 
 
 def restored_clock(checkpoint: Path, budget: Budget) -> None:
-    """Take up the time and the tokens of a run that was interrupted."""
+    """Restore the time and the token count of an interrupted run."""
     clock = json.loads((checkpoint / CLOCK).read_text(encoding="utf-8"))
     budget.spent, budget.tokens = clock["seconds"], clock["tokens"]
     if budget.window is not None:
@@ -181,9 +181,9 @@ def restored_clock(checkpoint: Path, budget: Budget) -> None:
 
 
 def state_at_the_end(checkpoint: Path, budget: Budget) -> TrainerState | None:
-    """The state of a run that had made its last step when it was interrupted; None if it has steps to make.
+    """Return the state of a run that was interrupted after its last step; None if steps remain.
 
-    A trainer that goes on from such a checkpoint makes a step too many before it looks whether there are any.
+    A trainer that resumes from such a checkpoint takes one extra step before it checks whether any remain.
     """
     state = TrainerState.load_from_json(str(checkpoint / "trainer_state.json"))
     restored_clock(checkpoint, budget)
@@ -191,13 +191,13 @@ def state_at_the_end(checkpoint: Path, budget: Budget) -> TrainerState | None:
 
 
 def last_checkpoint(folder: Path) -> Path | None:
-    """The newest whole checkpoint."""
+    """Return the newest complete checkpoint."""
     whole = [path.parent for path in folder.glob(f"checkpoint-*/{COMPLETE}")]
     return max(whole, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
 
 
 def training_arguments(recipe: Recipe, stage: Stage, folder: Path, steps: int, *, heads: bool, looks: bool) -> Any:
-    """The settings of sentence-transformers' trainer; `heads` if something is trained beside the encoder."""
+    """Return the settings of sentence-transformers' trainer; `heads` if more than the encoder is trained."""
     kind = CrossEncoderTrainingArguments if stage.reranks else SentenceTransformerTrainingArguments
     return kind(
         output_dir=str(folder),

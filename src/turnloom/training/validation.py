@@ -1,4 +1,4 @@
-"""Validation while a run trains, within the time that the run has."""
+"""Validate during training, within the run's time."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from sentence_transformers.sentence_transformer.evaluation import SentenceEvalua
 from turnloom.runtime.protocols import Progress
 
 UNKNOWN_SHARE = 0.15
-"""How much of a stage's time is kept for a look of which nobody knows yet how long it takes."""
+"""The share of a stage's time to reserve for validation before its duration is known."""
 
 
 class _OutOfTimeError(Exception):
-    """The model is asked for more than there is time for."""
+    """Validation has run out of time."""
 
 
 class Looks:
-    """A score of a model, timed, and given up when there is no time left."""
+    """Timed validation of a model, which is abandoned when no time is left."""
 
     def __init__(self, validate: Callable[[Any], dict[str, float]], on_progress: Progress) -> None:
         self._validate = validate
@@ -29,11 +29,11 @@ class Looks:
         self._longest: float | None = None
 
     def expected_seconds(self, stage_seconds: float) -> float:
-        """How long a look will take: as long as the longest so far; before the first, a part of the stage."""
+        """Estimate the seconds of a validation: the longest time so far; before the first, a share of the stage."""
         return UNKNOWN_SHARE * stage_seconds if self._longest is None else self._longest
 
     def score(self, model: Any, left: float = math.inf) -> dict[str, float]:
-        """The model's scores; a `score` of minus infinity if they took longer than the seconds that are left."""
+        """Return the model's scores; a `score` of minus infinity if validation took longer than the seconds left."""
         began = time.monotonic()
         self._on_progress("validating", 0.0, "")
         try:
@@ -48,7 +48,7 @@ class Looks:
 
 @contextmanager
 def _until(end: float, model: Any) -> Iterator[None]:
-    """Raise from the model's next batch after a time: validation is somebody else's code, but all of it runs models."""
+    """Raise in the model's next batch after `end`: validation may be any code, but all of it runs the model."""
 
     def check(*_: Any) -> None:
         if time.monotonic() > end:
@@ -63,7 +63,7 @@ def _until(end: float, model: Any) -> Iterator[None]:
 
 
 class Validation(SentenceEvaluator):
-    """A callable that scores a model, as an evaluator of sentence-transformers."""
+    """A function that scores a model, as a sentence-transformers evaluator."""
 
     def __init__(self, score: Callable[[Any], dict[str, float]]) -> None:
         super().__init__()  # type: ignore[no-untyped-call, unused-ignore]
@@ -73,7 +73,7 @@ class Validation(SentenceEvaluator):
     def __call__(
         self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
     ) -> dict[str, float]:
-        """Its scores; `score` decides which checkpoint is best."""
+        """Return the scores; `score` decides which checkpoint is best."""
         del output_path, epoch, steps
         training = model.training
         model.eval()
