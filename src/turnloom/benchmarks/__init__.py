@@ -1,4 +1,4 @@
-"""Evaluation one can trust: any encoder, measured on dialogue, fairly, in one command."""
+"""Evaluate any encoder on dialogue benchmarks, and compare models fairly."""
 
 from __future__ import annotations
 

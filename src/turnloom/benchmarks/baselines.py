@@ -1,4 +1,4 @@
-"""Baselines that need no training: static words, TF-IDF, whitening, other poolings, BM25."""
+"""Baselines that need no training: static word embeddings, TF-IDF, whitening, other poolings, BM25."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TRAINING_TEXTS = 20_000
 
 
 def training_texts(count: int = TRAINING_TEXTS) -> list[str]:
-    """Distinct turns of SGD's training split, for baselines that have to be fitted: no text of any test set."""
+    """Return distinct turns of SGD's training split, to fit baselines without text of any test set."""
     from turnloom.benchmarks.data import turns_of
 
     texts: dict[str, None] = {}
@@ -37,7 +37,7 @@ def training_texts(count: int = TRAINING_TEXTS) -> list[str]:
 
 
 class StaticWords:
-    """The mean of a model's input embeddings: words without context."""
+    """The mean of a model's input embeddings, which ignore the words around them."""
 
     languages = ("en",)
 
@@ -51,14 +51,14 @@ class StaticWords:
         self._table = transformer.auto_model.get_input_embeddings().weight.detach().cpu().numpy()
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """The mean of each text's word pieces; no special tokens."""
+        """Return the mean of each text's word pieces, without special tokens."""
         ids = self._tokenizer(list(texts), add_special_tokens=False, truncation=True, max_length=256)["input_ids"]
         empty = np.zeros(self._table.shape[1], np.float32)
         return np.stack([self._table[row].mean(axis=0) if row else empty for row in ids])
 
 
 class TfIdf:
-    """Hashed words weighted by their rarity in training text."""
+    """Hashed words, weighted by their rarity in training text."""
 
     name = "tfidf"
     languages = ("en",)
@@ -71,12 +71,12 @@ class TfIdf:
         self._weights = TfidfTransformer(sublinear_tf=True).fit(self._words.transform(texts))
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """A weight for each hashed word."""
+        """Return a weight for each hashed word."""
         return np.asarray(self._weights.transform(self._words.transform(texts)).toarray(), np.float32)
 
 
 class Whitening:
-    """BERT-whitening (Su et al., 2021): vectors centred and decorrelated by what training text shows."""
+    """BERT-whitening (Su et al., 2021): centre and decorrelate vectors by the statistics of training text."""
 
     def __init__(self, base: Encoder, texts: Sequence[str]) -> None:
         self.name = "whitening"
@@ -89,16 +89,16 @@ class Whitening:
         self._turn = axes / np.sqrt(np.maximum(values, 1e-10))
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Whitened vectors."""
+        """Return whitened vectors."""
         return np.asarray((self._base.encode(texts) - self._mean) @ self._turn, np.float32)
 
     def format_context(self, context: Sequence[str]) -> str:
-        """As the model underneath reads it."""
+        """Return a context as the text that the model underneath reads."""
         return self._base.format_context(context)
 
 
 def _pooled(folder: Path, mode: str, bf16: bool) -> Encoder:
-    """A checkpoint with another pooling than its own."""
+    """Load a model with a different pooling."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
@@ -115,7 +115,7 @@ BASELINES = ("static", "whitening", "cls", "mean", "tfidf", "bm25")
 
 
 def baseline(kind: str, folder: Path | None, *, bf16: bool = False) -> Encoder:
-    """A baseline by name; all but TF-IDF stand on a model's folder."""
+    """Return a baseline by name; all but TF-IDF need a model's folder."""
     if kind == "tfidf":
         return ObjectEncoder(TfIdf(training_texts()))
     if folder is None:
@@ -130,13 +130,13 @@ def baseline(kind: str, folder: Path | None, *, bf16: bool = False) -> Encoder:
 
 
 class BM25Scorer:
-    """Scores replies by the words they share with the context; word statistics over the replies at hand."""
+    """Score replies by the words they share with the context; word statistics come from the same replies."""
 
     name = fingerprint = "bm25"
     languages = frozenset({"en"})
 
     def score(self, context: Context, replies: Sequence[str]) -> Any:
-        """BM25 of each reply."""
+        """Return the BM25 score of each reply."""
         return BM25(list(replies)).scores([" ".join(context)])[0]
 
 
@@ -146,14 +146,14 @@ class _LexicalSelection(ResponseSelection):
     lexical = True
 
     def _encode_all(self, encoder: Any, pairs: list[Selection]) -> None:
-        """There is nothing to encode."""
+        """Do nothing: there is nothing to encode."""
 
     def _similarities(self, encoder: Any, block: list[Selection], replies: list[str]) -> Any:  # noqa: ARG002
         return BM25(replies).scores([" ".join(pair.context) for pair in block])
 
 
 class _LexicalRetrieval(SemanticRetrieval):
-    """Semantic retrieval by BM25 instead of vectors, word statistics over all candidates."""
+    """Semantic retrieval by BM25 instead of vectors, with word statistics over all candidates."""
 
     lexical = True
 
@@ -166,10 +166,10 @@ class _LexicalRetrieval(SemanticRetrieval):
 
 
 class _LexicalAppropriateReply(AppropriateReply):
-    """Appropriate replies by BM25 instead of vectors, word statistics over all replies.
+    """Appropriate replies by BM25 instead of vectors, with word statistics over all replies.
 
-    Only the last turn searches: the words of all turns find what was said before, and on the validation splits of SGD
-    and MultiWOZ a right reply 2.5 and 12 times less often.
+    The query is the last turn alone: the words of all turns match what was said before, and find a right reply 2.5
+    and 12 times less often on the validation splits of SGD and MultiWOZ.
     """
 
     lexical = True
@@ -181,7 +181,7 @@ class _LexicalAppropriateReply(AppropriateReply):
 
 
 def lexical_tasks(tasks: Sequence[Task]) -> list[Task]:
-    """Those of the tasks that BM25 can do, with BM25 in them."""
+    """Return the tasks that BM25 can do, in their BM25 versions."""
     found: list[Task] = []
     for task in tasks:
         info: TaskInfo = task.info

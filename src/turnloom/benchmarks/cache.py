@@ -1,4 +1,4 @@
-"""Embeddings computed once per model and text, and kept on disk."""
+"""Cache embeddings on disk, so that each model encodes each text once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from turnloom.runtime.conversation import ConversationEncoder
 from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors, has_separate_heads, source_of, turn_encoder
 
 SHARD = 4_096
-"""Texts that are encoded before the result is saved: what a killed run can lose."""
+"""Texts to encode before saving: what a killed run can lose."""
 _KEY_BYTES = 16
 Floats = npt.NDArray[np.float64]
 
@@ -25,7 +25,7 @@ def _key(text: str) -> bytes:
 
 
 class _Store:
-    """The vectors of one model and one way to encode, in numbered files."""
+    """The vectors of one output of one model, in numbered files."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
@@ -45,7 +45,7 @@ class _Store:
         if self._folder is None:
             return
         self._folder.mkdir(parents=True, exist_ok=True)
-        # Another run of the same model may keep its vectors here at the same time.
+        # Another run of the same model may write its vectors here at the same time.
         while (path := self._folder / f"{self._files:06}.npz").exists():
             self._files += 1
         packed = np.frombuffer(b"".join(keys), np.uint8).reshape(-1, _KEY_BYTES)
@@ -58,16 +58,16 @@ class _Store:
 
 
 class CachedEncoder:
-    """An encoder (or a scorer) that encodes each distinct text once, in order of length, and remembers.
+    """An encoder (or a scorer) with a cache: it encodes each distinct text once, sorted by length.
 
-    Vectors are kept in `folder` between runs, without one in memory only; `on_texts` gets the number of texts after
-    each piece, for a progress bar.
+    Vectors are kept in `folder` between runs, or in memory only without a folder. `on_texts` is called with the number
+    of texts after each batch, for a progress bar.
     """
 
     def __init__(
         self, encoder: Encoder | Scorer, folder: Path | None = None, on_texts: Callable[[int], None] = lambda _: None
     ) -> None:
-        # A conversation encoder finds its turns here too: the next context has all but one of them.
+        # A conversation encoder's turns are cached too: consecutive contexts share all turns but one.
         self.encoder: Any = encoder.over(self) if isinstance(encoder, ConversationEncoder) else encoder
         self.turns: Any = turn_encoder(encoder) if isinstance(encoder, Encoder) else encoder
         self.name = encoder.name
@@ -84,7 +84,7 @@ class CachedEncoder:
 
     def _through(self, kind: str, texts: Sequence[str], encode: Callable[[list[str]], Vectors]) -> Vectors:
         store = self._stores[kind]
-        # Texts of one length share a batch without padding.
+        # Texts of similar length share a batch with little padding.
         missing = sorted(store.missing(texts), key=len, reverse=True)
         for start in range(0, len(missing), SHARD):
             piece = missing[start : start + SHARD]
@@ -99,43 +99,43 @@ class CachedEncoder:
         return self._through(kind, joined, lambda piece: encode([text.split("\x1f") for text in piece]))
 
     def score(self, context: Context, replies: Sequence[str]) -> Floats:
-        """A scorer's output for each reply, remembered until the process ends."""
+        """Return a scorer's output for each reply, cached until the process ends."""
         asked = (tuple(context), tuple(replies))
         if asked not in self._scores:
             self._scores[asked] = self.encoder.score(context, replies)
         return self._scores[asked]
 
     def format_context(self, context: Context) -> str:
-        """A context as the text that the model reads."""
+        """Return a context as the text that the model reads."""
         return cast("str", self.turns.format_context(context))
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Vectors for meaning."""
+        """Return the embeddings of texts by meaning."""
         return self._through("text", texts, self.turns.encode)
 
     def encode_contexts(self, contexts: Sequence[Context], heads: bool) -> Vectors:
-        """Vectors for contexts: in their own space, or for what the text that the model reads means."""
+        """Return the embeddings of contexts: with `heads` their own output, otherwise the joined text's meaning."""
         return self.encode_query(contexts) if heads else self.encode([self.format_context(each) for each in contexts])
 
     def encode_query(self, contexts: Sequence[Context]) -> Vectors:
-        """Vectors for contexts."""
+        """Return the embeddings of contexts."""
         if has_separate_heads(self.encoder):
             vectors = self.encode([self.format_context(context) for context in contexts])
             return cast("Vectors", self.encoder.apply_head(vectors, "query"))
         return self._through_turns("query", contexts, self.encoder.encode_query)
 
     def encode_conversations(self, conversations: Sequence[Context]) -> Vectors:
-        """One vector per whole conversation, of a model that `has_conversations`."""
+        """Return one vector per conversation, for a model that `has_conversations`."""
         return self._through_turns("conversation", conversations, self.encoder.encode_conversations)
 
     def encode_document(self, replies: Sequence[str]) -> Vectors:
-        """Vectors for replies."""
+        """Return the embeddings of replies."""
         if has_separate_heads(self.encoder):
             return cast("Vectors", self.encoder.apply_head(self.encode(replies), "document"))
         return self._through("document", replies, self.encoder.encode_document)
 
 
 def read_vectors(folder: Path, fingerprint: str, texts: Sequence[str]) -> Vectors | None:
-    """Vectors for meaning that an earlier run kept, without the model; None if one is missing."""
+    """Read cached meaning vectors of an earlier run, without the model; None if one is missing."""
     store = _Store(folder / fingerprint / "text")
     return None if store.missing(texts) else store.rows(texts)

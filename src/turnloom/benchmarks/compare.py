@@ -1,8 +1,8 @@
-"""Intervals of scores, and whether one model is better than another: bootstrap over draws and test examples.
+"""Confidence intervals of scores, and whether a model is better: a bootstrap over draws and test examples.
 
-A score differs from run to run for two reasons: which examples were drawn, and which test messages happen to be in the
-set. Both are resampled. Two models that saw the same draws and the same messages are compared pair by pair, which takes
-away what is common to both.
+A score varies for two reasons: which examples were drawn, and which test messages happen to be in the set. Both are
+resampled. Two models with the same draws and the same messages are compared pair by pair, which removes the variation
+that they share.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NO_DIFFERENCE = "no clear difference"
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean and its 95 % interval; without ends (not a number) where one single value says nothing about spread."""
+    """A mean and its 95 % interval; the ends are NaN where there is only one value."""
 
     mean: float
     low: float
@@ -35,18 +35,20 @@ class Interval:
 
     @property
     def half_width(self) -> float:
-        """Half the distance between the ends."""
+        """Half the width of the interval."""
         return (self.high - self.low) / 2
 
 
 @dataclass(frozen=True)
 class Difference:
-    """How far the second run is from the first.
+    """The difference between two runs on one task, or overall.
 
     Attributes:
-        interval: The second less the first, with the plain 95 % interval.
-        p_value: How likely a difference as large as this is between equal models, corrected by Holm over the tasks.
-        paired: Whether both saw the same draws and test examples.
+        first: The first run's score.
+        second: The second run's score.
+        interval: The second score minus the first, with its uncorrected 95 % interval.
+        p_value: The probability of a difference this large between equal models, Holm-corrected over the tasks.
+        paired: Whether both runs used the same draws and test examples.
     """
 
     first: float
@@ -57,11 +59,11 @@ class Difference:
 
     @property
     def is_clear(self) -> bool:
-        """Whether one is better than the other at the 5 % level."""
+        """Whether one run is better than the other at the 5 % level."""
         return self.p_value < LEVEL
 
     def verdict(self, first: str, second: str) -> str:
-        """In words, with the names of the two."""
+        """Return the verdict in words, with the runs' names."""
         if not self.is_clear:
             return NO_DIFFERENCE
         return f"{second if self.interval.mean > 0 else first} is better by {abs(self.interval.mean):.2f}"
@@ -69,7 +71,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs, task by task; `overall` is the difference of the means over families of the means over tasks."""
+    """Two runs, task by task; `overall` compares the means over families of the means over tasks."""
 
     tasks: dict[str, Difference]
     overall: Difference
@@ -77,14 +79,14 @@ class Comparison:
 
 @dataclass(frozen=True)
 class _Estimate:
-    """A mean, how resampled means lie around it, and the degrees of freedom of their spread."""
+    """A mean, the deviations of resampled means from it, and their degrees of freedom."""
 
     mean: float
     shifts: Floats
     freedom: float
 
     def interval(self) -> Interval:
-        """Percentiles, widened as Student's t is wider than the normal: ten draws say little about their spread."""
+        """Return percentiles, widened as Student's t is wider than the normal: ten draws estimate spread poorly."""
         from scipy.stats import norm, t
 
         wider = t.ppf(1 - LEVEL / 2, self.freedom) / norm.ppf(1 - LEVEL / 2)
@@ -92,7 +94,7 @@ class _Estimate:
         return Interval(self.mean, float(low), float(high))
 
     def p_value(self) -> float:
-        """Two-sided, from the standard error; 1 where there is none."""
+        """Return the two-sided p-value from the standard error; 1 where there is none."""
         from scipy.stats import t
 
         error = float(self.shifts.std())
@@ -102,7 +104,7 @@ class _Estimate:
 
 
 def _combined(weights: Sequence[float], parts: Sequence[_Estimate]) -> _Estimate:
-    """A weighted sum; degrees of freedom by Welch and Satterthwaite."""
+    """Return a weighted sum of estimates, with degrees of freedom by Welch and Satterthwaite."""
     mean = sum(weight * part.mean for weight, part in zip(weights, parts, strict=True))
     shifts = np.sum([weight * part.shifts for weight, part in zip(weights, parts, strict=True)], axis=0)
     variances = [weight**2 * float(part.shifts.var()) for weight, part in zip(weights, parts, strict=True)]
@@ -116,9 +118,9 @@ def _freedom(variances: Sequence[float], freedoms: Sequence[float]) -> float:
 
 @lru_cache(maxsize=32)
 def _weights(key: str, draws: int, groups: int) -> tuple[Floats, Floats]:
-    """How often each draw and each group is in each resample.
+    """Draw how often each draw and each group is in each resample.
 
-    One fewer is drawn than there are, which makes the variance of resampled means the unbiased estimate.
+    Each resample has one fewer than there are, which makes the variance of resampled means the unbiased estimate.
     """
     rng = np.random.default_rng(int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), "big"))
     rows, columns = (
@@ -131,7 +133,7 @@ def _weights(key: str, draws: int, groups: int) -> tuple[Floats, Floats]:
 
 
 def _values(task: TaskResult) -> Floats:
-    """Draws by groups of test examples; draws alone where a result has no groups."""
+    """Return a matrix of draws by groups of test examples; one column where a result has no groups."""
     if task.groups and len({len(row) for row in task.groups}) == 1 and task.groups[0]:
         return np.array(task.groups, np.float64)
     return np.array([[draw[task.info.main_score]] for draw in task.draws], np.float64)
@@ -149,8 +151,8 @@ def _estimate(values: Floats, mean: float, key: str) -> _Estimate:
 
 
 def _task_estimate(task: TaskResult) -> _Estimate:
-    # Tasks of one set share its test messages: with the set as key they are resampled alike, and a mean over tasks
-    # does not take them for independent.
+    # Tasks on one set share its test messages. With the set as key, they are resampled alike, so that a mean over
+    # tasks does not treat them as independent.
     return _estimate(_values(task), task.mean(), task.info.dataset)
 
 
@@ -166,7 +168,7 @@ def _difference(first: TaskResult, second: TaskResult) -> tuple[_Estimate, bool]
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """P-values corrected for being several, by Holm's step-down method.
+    """Correct p-values for multiple comparisons, by Holm's step-down method.
 
     Example:
         >>> holm([0.01, 0.04, 0.03])
@@ -180,7 +182,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def shared_tasks(runs: Sequence[RunResult]) -> list[str]:
-    """The tasks that all runs have and count; not geometry, where higher is not better."""
+    """Return the tasks that count in all runs; not geometry, where higher is not better."""
 
     def counts(run: RunResult, name: str) -> bool:
         return name in run.tasks and run.counts(run.tasks[name]) and run.tasks[name].info.family != "geometry"
@@ -189,7 +191,7 @@ def shared_tasks(runs: Sequence[RunResult]) -> list[str]:
 
 
 def task_interval(task: TaskResult) -> Interval:
-    """The mean of a task's main score with its 95 % interval."""
+    """Return the mean of a task's main score with its 95 % interval."""
     return _task_estimate(task).interval()
 
 
@@ -201,7 +203,7 @@ def _by_family(run: RunResult, names: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _shares(families: dict[str, list[str]]) -> dict[str, float]:
-    """What each task counts for in the mean over families of the mean over tasks."""
+    """Return each task's weight in the mean over families of the mean over tasks."""
     return {name: 1 / len(names) / len(families) for names in families.values() for name in names}
 
 
@@ -211,7 +213,7 @@ def _overall(families: dict[str, list[str]], parts: dict[str, _Estimate]) -> _Es
 
 
 def mean_intervals(run: RunResult, names: Sequence[str]) -> tuple[Interval, dict[str, Interval]]:
-    """The overall mean of some tasks of a run, and the mean of each family, with 95 % intervals."""
+    """Return a run's overall mean on some tasks, and the mean of each family, with 95 % intervals."""
     families = _by_family(run, names)
     parts = {name: _task_estimate(run.tasks[name]) for name in names}
     means = {family: _overall({family: members}, parts).interval() for family, members in families.items()}
@@ -219,7 +221,11 @@ def mean_intervals(run: RunResult, names: Sequence[str]) -> tuple[Interval, dict
 
 
 def compare_runs(first: RunResult, second: RunResult, names: Sequence[str] | None = None) -> Comparison:
-    """Compare two runs on the tasks that both have, or some of them; raises TurnloomError if there are none."""
+    """Compare two runs on the tasks that both have, or on some of them.
+
+    Raises:
+        TurnloomError: If the runs share no tasks.
+    """
     shared = [name for name in shared_tasks([first, second]) if names is None or name in names]
     if not shared:
         raise TurnloomError(

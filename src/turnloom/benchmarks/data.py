@@ -1,4 +1,4 @@
-"""The public sets as the tasks need them."""
+"""Read the public data sets in the form that tasks need."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ class Labelled:
         return Labelled(self.texts + other.texts, self.labels + other.labels)
 
     def where(self, keep: Callable[[str], bool]) -> Labelled:
-        """Those whose label is to be kept."""
+        """Return the examples whose label is kept."""
         kept = [(text, label) for text, label in zip(self.texts, self.labels, strict=True) if keep(label)]
         return Labelled([text for text, _ in kept], [label for _, label in kept])
 
 
 def rows(dataset: str, file: str) -> Iterator[dict[str, Any]]:
-    """The rows of a file of a public set."""
+    """Yield the rows of a file of a public set."""
     with gzip.open(get_dataset(dataset).path(file), "rt", encoding="utf-8") as lines:
         for line in lines:
             yield json.loads(line)
 
 
 def split_rows(dataset: str, split: str) -> Iterator[dict[str, Any]]:
-    """The dialogues of a split, by the set's own files or by the rule that splits it."""
+    """Yield the dialogues of a split, from the set's own files or by the rule that splits it."""
     entry = get_dataset(dataset)
     rule = entry.split_range(split)
     for file in entry.split_files(split):
@@ -53,7 +53,7 @@ def split_rows(dataset: str, split: str) -> Iterator[dict[str, Any]]:
 
 
 def labelled(dataset: str, *files: str) -> Labelled:
-    """The texts and labels of some files; of several labels the first counts."""
+    """Read the texts and labels of some files; if a text has several labels, the first counts."""
     texts, labels = [], []
     for file in files:
         for row in rows(dataset, file):
@@ -65,14 +65,14 @@ def labelled(dataset: str, *files: str) -> Labelled:
 
 @dataclass(frozen=True)
 class Pool:
-    """What examples are drawn from, and what they are tested on."""
+    """Training examples to draw from, and test examples."""
 
     train: Labelled
     test: Labelled
 
 
 def split_pool(dataset: str) -> Pool:
-    """The train and test split of an intent set; a set without splits is halved by a hash of its texts."""
+    """Return the train and test split of an intent set; a set without splits is halved by a hash of its texts."""
     entry = get_dataset(dataset)
     if "train" in entry.splits and "test" in entry.splits:
         pool = Pool(labelled(dataset, *entry.splits["train"]), labelled(dataset, *entry.splits["test"]))
@@ -82,7 +82,7 @@ def split_pool(dataset: str) -> Pool:
 
 
 def hashed_parts(salt: str, whole: Labelled, count: int) -> list[Labelled]:
-    """Parts of about equal size by a hash of the texts: a text keeps its part when others come or go."""
+    """Split examples into parts of about equal size by a hash of the text: adding others doesn't move a text."""
     parts: list[tuple[list[str], list[str]]] = [([], []) for _ in range(count)]
     for text, label in zip(whole.texts, whole.labels, strict=True):
         part = parts[hashlib.sha256(f"{salt}\x00{text}".encode()).digest()[0] % count]
@@ -92,23 +92,23 @@ def hashed_parts(salt: str, whole: Labelled, count: int) -> list[Labelled]:
 
 
 def only_labels(data: Labelled, labels: set[str]) -> Labelled:
-    """Without labels that no training example has: no method could know them."""
+    """Drop examples with other labels: no method could know a label without training examples."""
     return data.where(labels.__contains__)
 
 
 def label_codes(labels: list[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
-    """The distinct labels in order, and each label's number."""
+    """Return the distinct labels in order, and the number of each label."""
     names, codes = np.unique(labels, return_inverse=True)
     return names.tolist(), codes
 
 
 def codes_of(labels: list[str], names: list[str]) -> npt.NDArray[np.int64]:
-    """Each label's number among the names."""
+    """Return the index of each label in `names`."""
     code = {name: number for number, name in enumerate(names)}
     return np.array([code[label] for label in labels], np.int64)
 
 
 def turns_of(dataset: str, file: str) -> Iterator[list[tuple[str, str]]]:
-    """The dialogues of a file as lists of (speaker, text)."""
+    """Yield the dialogues of a file as lists of (speaker, text)."""
     for row in rows(dataset, file):
         yield [(turn["speaker"], turn["text"]) for turn in row["turns"]]

@@ -1,4 +1,4 @@
-"""Fine-tuning an encoder on a few examples: one loop, for labels by a linear layer and for replies by contrast."""
+"""Fine-tune an encoder on a few examples: one loop, for labels with a linear layer and for replies by contrast."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TEMPERATURE = 0.05
 
 @dataclass(frozen=True)
 class FineTuning:
-    """How an encoder is fine-tuned; training stops after `patience` looks at validation without a better score."""
+    """How to fine-tune an encoder; training stops after `patience` validations without a better score."""
 
     epochs: int = 50
     batch_size: int = 16
@@ -40,36 +40,36 @@ class FineTuning:
 
 
 class Objective(Protocol):
-    """What an encoder is trained for, and how its progress is seen."""
+    """The loss to train an encoder with, and its validation score."""
 
     examples: int
-    """How many training examples there are."""
+    """The number of training examples."""
 
     def parameters(self) -> Sequence[torch.nn.Parameter]:
-        """What is trained besides the encoder."""
+        """Return the parameters to train besides the encoder's."""
         ...
 
     def loss(self, places: Places) -> torch.Tensor:
-        """The loss of the training examples at some places."""
+        """Return the loss of the training examples at some indices."""
         ...
 
     def validate(self) -> tuple[float, ...]:
-        """How good it is on the validation examples: higher is better, later numbers settle ties."""
+        """Return the validation scores: higher is better, later numbers break ties."""
         ...
 
 
 def trainable_copy(encoder: CachedEncoder, plan: FineTuning) -> TrainableEncoder:
-    """A copy of an encoder, to be fine-tuned; raises TurnloomError if it has nothing that could be trained."""
+    """Return a copy of an encoder to fine-tune; raise TurnloomError if it has nothing to train."""
     if not isinstance(encoder.turns, TrainableEncoder):
         raise TurnloomError(f"{encoder.name} cannot be fine-tuned", "give the folder of a SentenceTransformer")
     return encoder.turns.copy(plan.max_length, plan.cut)
 
 
 def draw_few_shot(labels: Sequence[Collection[str]], shots: int, seed: int) -> tuple[Places, Places]:
-    """Disjoint places for training and validation, with `shots` examples of every label in each.
+    """Draw disjoint indices for training and validation, with `shots` examples of every label in each.
 
-    An example may have several labels: rare ones are served first, and an example counts for all it has. Of a label
-    with too few examples each side gets half, training the larger.
+    An example may have several labels: rare labels come first, and an example counts for all of its labels. If a label
+    has too few examples, each side gets half of them, training the larger half.
     """
     order = np.random.default_rng(seed).permutation(len(labels))
     counts = Counter(label for own in labels for label in own)
@@ -94,7 +94,7 @@ def _batches(examples: int, plan: FineTuning, seed: int) -> Iterator[Places]:
 
 
 def fine_tune(encoder: TrainableEncoder, objective: Objective, plan: FineTuning, seed: int) -> int:
-    """Train an encoder, leave it with the weights that were best on the validation examples, and count the steps.
+    """Train an encoder, restore the weights with the best validation score, and return the number of steps.
 
     The weights before the first step are candidates too. The same seed gives the same weights.
     """
@@ -103,7 +103,7 @@ def fine_tune(encoder: TrainableEncoder, objective: Objective, plan: FineTuning,
     own, added = list(encoder.parameters()), list(objective.parameters())
     groups = [{"params": own, "lr": plan.encoder_rate}, {"params": added, "lr": plan.head_rate}]
     optimizer = torch.optim.AdamW([group for group in groups if group["params"]], fused=True)
-    # Dropout draws from the global generator, which is not ours: it is put back.
+    # Dropout draws from the global generator, which is not ours, so restore its state.
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         best, kept, looks = objective.validate(), [weight.detach().clone() for weight in (*own, *added)], 0
@@ -127,10 +127,10 @@ def fine_tune(encoder: TrainableEncoder, objective: Objective, plan: FineTuning,
 
 
 class LabelObjective:
-    """A linear layer on an encoder, for one label a text (numbers) or several (rows of truth values).
+    """A linear layer on an encoder, for one label per text (numbers) or several (rows of booleans).
 
-    The layer sees vectors of one length, whether or not the encoder normalises its own, and starts from zero: one rate
-    fits all encoders, and draws differ by their examples alone.
+    The layer's inputs have the same norm, whether or not the encoder normalises its vectors, and its weights start at
+    zero: one rate fits all encoders, and draws differ by their examples alone.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class LabelObjective:
             torch.nn.init.zeros_(weight)
 
     def parameters(self) -> Sequence[torch.nn.Parameter]:
-        """The layer's weights."""
+        """Return the layer's weights."""
         return list(self._layer.parameters())
 
     def _logits(self, vectors: torch.Tensor, *, drop: bool = False) -> torch.Tensor:
@@ -172,20 +172,20 @@ class LabelObjective:
         return torch.nn.functional.cross_entropy(logits, torch.from_numpy(labels))
 
     def loss(self, places: Places) -> torch.Tensor:
-        """Cross-entropy, over labels or for each label."""
+        """Return the cross-entropy, over labels or for each label."""
         texts, labels = self._train
         vectors = self._encoder.embed([texts[place] for place in places])
         return self._loss_of(self._logits(vectors, drop=True), labels[places])
 
     def logits(self, texts: list[str]) -> npt.NDArray[np.float32]:
-        """What the layer says of texts; above zero is a probability above one half."""
+        """Return the layer's output for texts; above zero is a probability above one half."""
         import torch
 
         with torch.no_grad():
             return np.asarray(self._logits(torch.from_numpy(self._encoder.encode(texts))), np.float32)
 
     def validate(self) -> tuple[float, ...]:
-        """Accuracy or micro F1; the loss settles ties, which few examples have many of."""
+        """Return accuracy or micro F1; the loss breaks ties, which are frequent with few examples."""
         import torch
 
         texts, labels = self._validation
@@ -200,7 +200,7 @@ class LabelObjective:
 
 
 def simclr_loss(first: torch.Tensor, second: torch.Tensor, temperature: float = TEMPERATURE) -> torch.Tensor:
-    """SimCLR's loss (Chen et al., 2020): each vector finds its partner among all others of both sides."""
+    """Return SimCLR's loss (Chen et al., 2020): each vector finds its partner among all others of both sides."""
     import torch
 
     both = torch.nn.functional.normalize(torch.cat([first, second]))
@@ -211,9 +211,9 @@ def simclr_loss(first: torch.Tensor, second: torch.Tensor, temperature: float = 
 
 
 def rank_replies(encoder: TrainableEncoder, blocks: Sequence[Sequence[Selection]]) -> list[dict[str, float]]:
-    """The scores of each context of each block, as in response selection without fine-tuning."""
+    """Return the scores of each context of each block, as in response selection without fine-tuning."""
     pairs = [pair for block in blocks for pair in block]
-    # All at once: texts of one length share a batch.
+    # Encode all at once, so that texts of similar length share a batch.
     vectors = encoder.encode([*(pair.context[-1] for pair in pairs), *(pair.reply for pair in pairs)])
     ends = np.cumsum([len(block) for block in blocks])[:-1]
     scores: list[dict[str, float]] = []
@@ -225,23 +225,23 @@ def rank_replies(encoder: TrainableEncoder, blocks: Sequence[Sequence[Selection]
 
 
 class ReplyObjective:
-    """A context and its reply come near each other, by contrast with the rest of the batch."""
+    """Pull a context and its reply together, by contrast with the rest of the batch."""
 
     def __init__(self, encoder: TrainableEncoder, train: list[Selection], validation: list[Selection]) -> None:
         self._encoder, self._train, self.examples = encoder, train, len(train)
         self._blocks = [validation[start : start + BLOCK] for start in range(0, len(validation), BLOCK)]
 
     def parameters(self) -> Sequence[torch.nn.Parameter]:
-        """Nothing but the encoder is trained."""
+        """Return nothing: only the encoder is trained."""
         return []
 
     def loss(self, places: Places) -> torch.Tensor:
-        """SimCLR's loss in the batch."""
+        """Return SimCLR's loss of the batch."""
         pairs = [self._train[place] for place in places]
         vectors = self._encoder.embed([*(pair.context[-1] for pair in pairs), *(pair.reply for pair in pairs)])
         return simclr_loss(vectors[: len(pairs)], vectors[len(pairs) :])
 
     def validate(self) -> tuple[float, ...]:
-        """Top-1 among the block's replies; the reciprocal rank settles ties."""
+        """Return Top-1 among the block's replies; the reciprocal rank breaks ties."""
         scores = rank_replies(self._encoder, self._blocks)
         return tuple(float(np.mean([score[name] for score in scores])) for name in ("top1", "mrr"))

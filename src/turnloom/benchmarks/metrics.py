@@ -1,4 +1,4 @@
-"""Scores, with ties settled by expectation: a model that cannot tell candidates apart gets what guessing gets.
+"""Scores that average over ties: a model that cannot tell candidates apart scores the same as guessing.
 
 With b candidates better than the truth and t tied with it (the truth among them), the truth's rank is uniform over
 b+1 … b+t. Every ranking score here is the mean over those ranks; chance levels are computed under the same rule.
@@ -19,12 +19,12 @@ Matrix = npt.NDArray[Any]
 
 
 def normalise_rows(vectors: Matrix) -> Floats:
-    """Rows of length one; a row of zeros stays one."""
+    """Scale rows to unit length; a row of zeros stays zero."""
     return unit_rows(vectors, np.float64)
 
 
 def cosine_similarity(first: Matrix, second: Matrix) -> Floats:
-    """All cosines between two sets of vectors, rounded so that equal vectors tie."""
+    """Return all cosines between two sets of vectors, rounded so that equal vectors tie."""
     cosines: Floats = np.round(normalise_rows(first) @ normalise_rows(second).T, 6)
     return cosines
 
@@ -34,7 +34,7 @@ def _better_and_tied(scores: Floats, truth: int) -> tuple[int, int]:
 
 
 def expected_top_k(scores: Floats, truth: int, k: int) -> float:
-    """The chance that the truth is among the k best: ``clip((k - b) / t, 0, 1)``.
+    """Return the probability that the truth is among the k best: ``clip((k - b) / t, 0, 1)``.
 
     Example:
         >>> expected_top_k(np.array([1.0, 1.0, 0.0, 2.0]), truth=0, k=2)
@@ -45,13 +45,13 @@ def expected_top_k(scores: Floats, truth: int, k: int) -> float:
 
 
 def expected_reciprocal_rank(scores: Floats, truth: int) -> float:
-    """The mean of 1/rank over the ranks that the truth may have."""
+    """Return the mean of 1/rank over the ranks that the truth may have."""
     better, tied = _better_and_tied(scores, truth)
     return float(np.mean(1 / np.arange(better + 1, better + tied + 1)))
 
 
 def first_relevant_reciprocal_rank(scores: Floats, relevant: npt.NDArray[np.bool_]) -> float:
-    """The mean of 1/rank of the first relevant candidate, over all orders of tied ones."""
+    """Return the mean of 1/rank of the first relevant candidate, over all orders of tied ones."""
     best = scores[relevant].max()
     better = int((scores > best).sum())
     tied, hits = int((scores == best).sum()), int(((scores == best) & relevant).sum())
@@ -65,7 +65,7 @@ def first_relevant_reciprocal_rank(scores: Floats, relevant: npt.NDArray[np.bool
 
 
 def average_precision(scores: Floats, relevant: npt.NDArray[np.bool_]) -> float:
-    """Average precision, expected over all orders of tied candidates.
+    """Return the expected average precision over all orders of tied candidates.
 
     For a group of t tied candidates with h relevant ones, after B candidates with R relevant ones, the candidate at
     place j of the group is relevant with chance h/t, and then (h-1)(j-1)/(t-1) of those before it in the group are.
@@ -77,20 +77,20 @@ def average_precision(scores: Floats, relevant: npt.NDArray[np.bool_]) -> float:
     tied, hits = np.bincount(group), np.bincount(group, weights=relevant)
     before, relevant_before = np.cumsum(tied) - tied, np.cumsum(hits) - hits
     rank = np.arange(1, len(scores) + 1)
-    own = np.repeat(np.arange(len(tied)), tied)  # The group that each rank falls into.
+    own = np.repeat(np.arange(len(tied)), tied)  # The group of each rank.
     inside = (hits[own] - 1) * (rank - before[own] - 1) / np.maximum(tied[own] - 1, 1)
     return float((hits[own] / tied[own] * (relevant_before[own] + inside + 1) / rank).sum()) / total
 
 
 def _chances_among_best(scores: Floats, k: int) -> Floats:
-    """Each candidate's chance to be among the k best: those tied at the k-th rank share the ranks that are left."""
+    """Return each candidate's chance to be among the k best; those tied at the k-th rank share the remaining ranks."""
     kth = np.partition(scores, len(scores) - k)[len(scores) - k]
     sure, tied = scores > kth, scores == kth
     return np.asarray(sure + tied * ((k - sure.sum()) / tied.sum()), np.float64)
 
 
 def expected_precision(scores: Floats, relevant: npt.NDArray[np.bool_], k: int) -> float:
-    """The share of relevant candidates among the k best, or among all if there are fewer.
+    """Return the share of relevant candidates among the k best, or among all if there are fewer.
 
     Example:
         >>> expected_precision(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]), 2)
@@ -101,7 +101,7 @@ def expected_precision(scores: Floats, relevant: npt.NDArray[np.bool_], k: int) 
 
 
 def best_column_credit(scores: Matrix, truths: npt.NDArray[np.int64]) -> Floats:
-    """For each row, the chance that the truth is picked among the best columns."""
+    """Return for each row the chance that the truth is picked among the best columns."""
     scores = np.asarray(scores)
     best = scores == scores.max(axis=1, keepdims=True)
     return np.asarray(best[np.arange(len(scores)), truths] / best.sum(axis=1), np.float64)
@@ -110,20 +110,20 @@ def best_column_credit(scores: Matrix, truths: npt.NDArray[np.int64]) -> Floats:
 def nearest_label_credit(
     similarities: Floats, labels: npt.NDArray[np.int64], truth: int, k: int, classes: int
 ) -> float:
-    """The chance that the k nearest neighbours vote for the truth.
+    """Return the chance that the k nearest neighbours vote for the truth.
 
-    Neighbours tied at the k-th rank share the ranks that are left; tied votes share the credit.
+    Neighbours tied at the k-th rank share the remaining ranks; tied votes share the credit.
     """
     weights = _chances_among_best(similarities, k)
     votes = np.round(np.bincount(labels, weights=weights, minlength=classes), 9)
-    if k == 1:  # One neighbour is drawn among the tied ones: its label is the answer.
+    if k == 1:  # One of the tied neighbours is drawn, and its label is the answer.
         return float(votes[truth])
     winners = votes == votes.max()
     return float(winners[truth] / winners.sum())
 
 
 def detection_scores(in_scope: Floats, out_of_scope: Floats) -> dict[str, float]:
-    """How well a score (high for in-scope) tells the two apart: AUROC, AUPR (out-of-scope positive) and FPR@95.
+    """Return how well a score (high for in scope) separates the two: AUROC, AUPR (out of scope positive) and FPR@95.
 
     FPR@95 is the share of in-scope messages rejected at the strictest threshold that catches 95 % of the others.
     """
@@ -141,7 +141,7 @@ def detection_scores(in_scope: Floats, out_of_scope: Floats) -> dict[str, float]
 
 
 def f1_scores(truth: npt.NDArray[np.bool_], predicted: npt.NDArray[np.bool_]) -> dict[str, float]:
-    """Micro and macro F1 of several labels a row; a label that no row truly has is left out of the macro mean."""
+    """Return micro and macro F1 of several labels per row; the macro mean skips labels without a true example."""
     right = (truth & predicted).sum(axis=0)
     said = truth.sum(axis=0) + predicted.sum(axis=0)
     occurs = truth.any(axis=0)
@@ -152,7 +152,7 @@ def f1_scores(truth: npt.NDArray[np.bool_], predicted: npt.NDArray[np.bool_]) ->
 
 
 def shares_below(low: Floats, high: Floats) -> Floats:
-    """For each low score, the share of high scores above it, a tied one as half: their mean is the AUROC."""
+    """Return for each low score the share of high scores above it, ties counting half; the mean is the AUROC."""
     ordered = np.sort(high)
     not_above = np.searchsorted(ordered, low, side="right")
     below = np.searchsorted(ordered, low, side="left")
@@ -160,7 +160,7 @@ def shares_below(low: Floats, high: Floats) -> Floats:
 
 
 def spearman(first: Sequence[float] | Floats, second: Sequence[float] | Floats) -> float:
-    """Rank correlation; 0 when one side does not vary."""
+    """Return the rank correlation; 0 if one side is constant."""
     from scipy.stats import rankdata
 
     one, two = rankdata(first), rankdata(second)
@@ -170,7 +170,7 @@ def spearman(first: Sequence[float] | Floats, second: Sequence[float] | Floats) 
 
 
 def uniformity(vectors: Matrix) -> float:
-    """log of the mean of exp(-2 |x - y|^2) over pairs (Wang and Isola, 2020): lower is more uniform."""
+    """Return the log of the mean of exp(-2 |x - y|^2) over pairs (Wang and Isola, 2020): lower is more uniform."""
     unit = normalise_rows(vectors)
     squared = 2 - 2 * unit @ unit.T
     pairs = squared[np.triu_indices(len(unit), 1)]
@@ -178,7 +178,7 @@ def uniformity(vectors: Matrix) -> float:
 
 
 def alignment(vectors: Matrix, labels: npt.NDArray[np.int64]) -> float:
-    """The mean of |x - y|^2 over pairs of one label: lower is closer."""
+    """Return the mean of |x - y|^2 over pairs with the same label: lower is closer."""
     unit = normalise_rows(vectors)
     squared = 2 - 2 * unit @ unit.T
     first, second = np.triu_indices(len(unit), 1)
@@ -187,7 +187,7 @@ def alignment(vectors: Matrix, labels: npt.NDArray[np.int64]) -> float:
 
 
 def isotropy(vectors: Matrix) -> float:
-    """Smallest over largest partition function over the principal axes (Mu and Viswanath, 2018): 1 is isotropic."""
+    """Return the smallest over the largest partition function on principal axes (Mu and Viswanath, 2018): 1 is best."""
     unit = normalise_rows(vectors)
     _, axes = np.linalg.eigh(unit.T @ unit)
     partition = np.exp(unit @ axes).sum(axis=0)
@@ -195,7 +195,7 @@ def isotropy(vectors: Matrix) -> float:
 
 
 def hubness(vectors: Matrix, k: int = 10) -> float:
-    """Skewness of how often a vector is among the k nearest of others (Radovanović et al., 2010): 0 has no hubs."""
+    """Return the skewness of how often a vector is a k-nearest neighbour (Radovanović et al., 2010): 0 is no hubs."""
     similarities = cosine_similarity(vectors, vectors)
     np.fill_diagonal(similarities, -np.inf)
     nearest = np.argpartition(-similarities, k, axis=1)[:, :k]

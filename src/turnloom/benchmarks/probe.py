@@ -1,4 +1,4 @@
-"""A probe: one small network on a frozen encoder's vectors, settings chosen on validation (DiaEval, section 3.1)."""
+"""Probes: a small network on a frozen encoder's vectors, tuned on validation data (DiaEval, section 3.1)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Score = Callable[[Floats, Targets], float]
 
 @dataclass(frozen=True)
 class Setting:
-    """One point of the grid; no hidden units make the probe linear."""
+    """One point of the grid; with 0 hidden units, the probe is linear."""
 
     hidden: int
     rate: float
@@ -35,14 +35,14 @@ GRID = tuple(Setting(hidden, rate) for hidden in (0, 256) for rate in (1e-3, 1e-
 
 @dataclass(frozen=True)
 class ProbeData:
-    """Vectors and targets; several labels a row as a matrix of zeros and ones, or one class a row as one one in it."""
+    """Vectors and targets, a boolean matrix with one row per example and one column per label or class."""
 
     vectors: Floats
     targets: Targets
 
 
 def _network(dimensions: int, priors: Floats, hidden: int, exclusive: bool) -> torch.nn.Module:
-    """Knows at first how frequent labels are and nothing else: uninformative vectors leave it at that."""
+    """Return a network that initially predicts label frequencies, and stays there if vectors are uninformative."""
     import torch
 
     last = torch.nn.Linear(hidden or dimensions, len(priors))
@@ -63,15 +63,15 @@ def fit_probe(
     exclusive: bool,
     seed: int,
 ) -> tuple[Callable[[Floats], Floats], float]:
-    """Train a probe until it no longer gets better on validation; a function from vectors to outputs, and its score.
+    """Train a probe until validation stops improving; return a function from vectors to outputs, and its score.
 
-    With one class a row (`exclusive`) the score decides when to stop. With several labels the loss does: vectors that
-    say nothing never lower it, so the probe then stays at what is most frequent, where macro F1 would reward guessing.
+    With one class per row (`exclusive`), the score decides when to stop. With several labels, the loss does:
+    uninformative vectors never lower it, so the probe stays at label frequencies, where macro F1 would reward guessing.
     """
     import torch
 
     mean, spread = train.vectors.mean(axis=0), train.vectors.std(axis=0)
-    # Dimensions that do not vary say nothing, and rounding must not make something of them.
+    # Constant dimensions carry no information, and scaling must not amplify their rounding errors.
     scale = np.where(spread > 1e-6, spread, np.inf)
     count = len(train.targets)
     priors = np.clip(train.targets.mean(axis=0), 0.5 / count, 1 - 0.5 / count)
@@ -120,7 +120,7 @@ def choose_setting(
     seed: int,
     grid: Sequence[Setting] = GRID,
 ) -> Setting:
-    """The setting of the grid with the best validation score; the first of equals."""
+    """Return the setting of the grid with the best validation score; the first if several tie."""
     reached = [fit_probe(train, validation, score, point, exclusive=exclusive, seed=seed)[1] for point in grid]
     return grid[int(np.argmax(reached))]
 
@@ -135,8 +135,8 @@ def probe_contexts(
     draws: int,
     seed: int,
 ) -> list[Floats]:
-    """What probes with other first weights say of the test contexts; the setting is chosen once, on validation."""
-    # All at once: texts of one length share a batch.
+    """Return the outputs of probes with different initial weights on the test contexts; tune once, on validation."""
+    # Encode all at once, so that texts of similar length share a batch.
     vectors = encoder.encode_contexts([context for contexts, _ in splits.values() for context in contexts], heads)
     ends = np.cumsum([len(contexts) for contexts, _ in splits.values()])[:-1]
     data = {

@@ -1,4 +1,4 @@
-"""Runs: tasks one after another, none losing the others, their results in one JSON file written after each."""
+"""Run tasks one after another, and write one JSON file after each; a failed task does not stop the others."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _versions() -> dict[str, str]:
 
 
 class TaskResult(BaseModel):
-    """The scores of one task, draw by draw, and the main score of each group of test examples in each draw."""
+    """The scores of one task by draw, and each draw's main score by group of test examples."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -43,17 +43,17 @@ class TaskResult(BaseModel):
     error: str | None = None
 
     def mean(self, score: str | None = None) -> float:
-        """The mean of a score over draws; the main score if none is named."""
+        """Return the mean of a score over draws; by default of the main score."""
         return statistics.fmean(draw[score or self.info.main_score] for draw in self.draws)
 
     def spread(self) -> float:
-        """The standard deviation of the main score over draws."""
+        """Return the standard deviation of the main score over draws."""
         values = [draw[self.info.main_score] for draw in self.draws]
         return statistics.stdev(values) if len(values) > 1 else 0.0
 
 
 class RunResult(BaseModel):
-    """One model on some tasks."""
+    """The results of one model on some tasks."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -65,15 +65,15 @@ class RunResult(BaseModel):
     tasks: dict[str, TaskResult] = Field(default_factory=dict)
 
     def counts(self, task: TaskResult) -> bool:
-        """Whether a task belongs into means: it succeeded, in a language that the model declares or on own data.
+        """Whether a task counts in means: it succeeded, in a language that the model declares or on your own data.
 
-        A variant whose thresholds come from the test split stands for comparison with a paper, and for nothing else.
+        A variant with thresholds from the test split is only for comparison with a paper, and doesn't count.
         """
         spoken = task.info.own_data or task.info.language in self.languages
         return task.error is None and spoken and task.info.thresholds_from != "test"
 
     def family_means(self) -> dict[str, float]:
-        """The mean main score of each family of tasks."""
+        """Return the mean main score of each family of tasks."""
         families: dict[str, list[float]] = {}
         for task in self.tasks.values():
             if self.counts(task):
@@ -81,13 +81,13 @@ class RunResult(BaseModel):
         return {family: statistics.fmean(values) for family, values in families.items()}
 
     def save(self, folder: Path) -> None:
-        """Write the results so that a killed run leaves the last whole file."""
+        """Write the results atomically: a killed run leaves the last complete file."""
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / FILE, json.dumps(self.model_dump(), indent=1) + "\n")
 
 
 def read_results(folder: Path) -> RunResult | None:
-    """The results of an earlier run, if there are any; raises TurnloomError if the file is damaged."""
+    """Read the results of an earlier run, if any; raise TurnloomError if the file is damaged."""
     path = folder / FILE
     if not path.exists():
         return None
@@ -99,7 +99,7 @@ def read_results(folder: Path) -> RunResult | None:
 
 
 def read_runs(folders: Sequence[Path]) -> dict[str, RunResult]:
-    """The results of several runs by the model's name; by folder where two models have one name."""
+    """Read the results of several runs, by model name; by folder if two models have the same name."""
     found = {}
     for folder in folders:
         result = read_results(folder)
@@ -113,7 +113,7 @@ def read_runs(folders: Sequence[Path]) -> dict[str, RunResult]:
 
 
 def _applies(task: Task, encoder: CachedEncoder) -> bool:
-    """Spaces of contexts and replies are measured for models that have them; a scorer can re-rank, and nothing else."""
+    """Whether a task applies: outputs for contexts and replies need a model with heads, and a scorer only re-ranks."""
     if isinstance(encoder.encoder, Scorer):
         return task.info.family == "response re-ranking" or task.lexical
     return encoder.has_heads or task.space == "plain"
@@ -128,15 +128,15 @@ def run_tasks(
     seed: int = 0,
     on_task: Callable[[str, int, int], None] = lambda *_: None,
 ) -> RunResult:
-    """Evaluate an encoder on tasks and write the results after each one.
+    """Evaluate an encoder on tasks, and write the results after each one.
 
     Args:
-        encoder: The encoder, cached.
-        tasks: What to measure.
-        out: Where `results.json` goes; tasks that it holds already are not run again.
-        draws: Random draws a task; each task's own number if not given.
+        encoder: The encoder, with a cache.
+        tasks: The tasks to run.
+        out: The folder for `results.json`; tasks that it already contains are not run again.
+        draws: The number of random draws per task; by default each task's own.
         seed: The first draw's seed.
-        on_task: Called before each task with its name, its number and how many there are.
+        on_task: Called before each task with its name, its number and the number of tasks.
     """
     spoken = sorted(encoder.languages or ["en"])
     result = read_results(out)

@@ -1,4 +1,4 @@
-"""Which tasks make up a suite, and the same tasks on a user's own files."""
+"""The tasks of each suite, and the same tasks on your own files."""
 
 from __future__ import annotations
 
@@ -99,21 +99,21 @@ SUITES: dict[str, Callable[[], list[Task]]] = {
     "quick": _quick,
     "all": lambda: [*_dse(), *_dialoguecse(), *_tadse(), *_diaeval(), *_ums(), *_conversation()],
 }
-"""The suites by name; `all` leaves out the one that fine-tunes.
+"""The suites by name; `all` excludes the one that fine-tunes.
 
 `quick` takes under five minutes on two cores for a six-layer encoder.
 """
 
 
 def suite_tasks(name: str) -> list[Task]:
-    """The tasks of a suite."""
+    """Return the tasks of a suite."""
     if name not in SUITES:
         raise TurnloomError(f"there is no suite {name!r}", f"choose one of {', '.join(SUITES)}")
     return SUITES[name]()
 
 
 def tasks_named(names: list[str]) -> list[Task]:
-    """Tasks by their own names: of any suite or of none, on more sets where they fine-tune, or of another package."""
+    """Return tasks by name: of any suite, fine-tuning tasks on more sets, or tasks of another package."""
     every = [
         *suite_tasks("all"),
         *_fine_tuned((*INTENTS, *MORE_INTENTS), ("gsim", "sgd", "star")),
@@ -130,7 +130,7 @@ def tasks_named(names: list[str]) -> list[Task]:
 
 
 def _task_of(plugin: Plugin) -> Task:
-    """A task that another package adds: a subclass of `Task`, or any function that makes one."""
+    """Return a task that another package adds: a subclass of `Task`, or any function that makes one."""
     make = plugin.load()
     try:
         task = make()
@@ -146,7 +146,7 @@ FEWEST_MESSAGES, FEWEST_REPLIES = 20, 100
 
 
 def read_labelled_messages(path: Path) -> dict[str, Labelled]:
-    """Messages and their intents by split, from CSV, TSV or JSON lines with `text`, `label` and perhaps `split`.
+    """Read messages and their intents by split, from CSV, TSV or JSON lines with `text`, `label` and maybe `split`.
 
     Rows without a split are in `all`. Copies of a message within a split count once.
     """
@@ -164,7 +164,7 @@ def read_labelled_messages(path: Path) -> dict[str, Labelled]:
 
 
 def _split(path: Path) -> tuple[Labelled, Labelled, Labelled]:
-    """Train, validation and test: the file's own splits, else a half and two quarters by a hash of the texts."""
+    """Return train, validation and test: the file's own splits, else a half and two quarters by a hash of the texts."""
     splits = read_labelled_messages(path)
     if "train" in splits and "test" in splits:
         held = splits.get("validation") or splits.get("dev") or splits.get("valid")
@@ -182,7 +182,10 @@ def _split(path: Path) -> tuple[Labelled, Labelled, Labelled]:
 
 
 def intent_tasks(path: Path) -> list[Task]:
-    """Few-shot and nearest-neighbour intents on a file of labelled messages; out-of-scope if it has such messages."""
+    """Return few-shot and nearest-neighbour intent tasks on your own labelled messages.
+
+    If some test messages are out of scope, out-of-scope detection is added.
+    """
     train, held, test = _split(path)
     known = train.where(lambda label: not is_out_of_scope(label))
     labels = set(known.labels)
@@ -205,7 +208,7 @@ def intent_tasks(path: Path) -> list[Task]:
 
 
 def dialogues_of_table(table: Path) -> Iterator[list[tuple[str, str]]]:
-    """The conversations of a dialogue table as lists of (speaker, text), up to a number."""
+    """Yield the conversations of a dialogue table as lists of (speaker, text), up to `MAX_DIALOGUES`."""
     from turnloom.corpus.table import read_table
 
     for row in islice(read_table(table).select("turns").iter_rows(), MAX_DIALOGUES):
@@ -213,7 +216,7 @@ def dialogues_of_table(table: Path) -> Iterator[list[tuple[str, str]]]:
 
 
 def reply_tasks(table: Path) -> list[Task]:
-    """The true reply among 100 on a dialogue table, after one turn, after three, and after all turns before it."""
+    """Return response selection tasks on a dialogue table: the true reply among 100 after one, three and all turns."""
     dialogues = list(dialogues_of_table(table))
     tasks: list[Task] = []
     for turns in (1, 3, None):

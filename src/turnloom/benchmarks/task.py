@@ -1,4 +1,4 @@
-"""What a benchmark task is: what it measures and on what, said in data, and one `evaluate`."""
+"""Benchmark tasks: metadata about what a task measures, and one `evaluate` method."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from turnloom.benchmarks.cache import CachedEncoder
 from turnloom.corpus.catalog import get_dataset
 
 GROUPS = 50
-"""Into how many groups test examples are put for intervals: small enough to keep in a file, enough to resample."""
+"""The number of groups of test examples for intervals: few enough to store, and enough to resample."""
 
 
 @dataclass(frozen=True)
 class Draw:
-    """The scores of one draw by name, in percent except for those of geometry.
+    """The scores of one random draw by name, in percent except for geometry.
 
-    `credits` are what each test example adds to the main score, which is their mean: what intervals are made of. They
-    are empty for a score that is no mean over examples.
+    `credits` are the scores of single test examples, whose mean is the main score; intervals are computed from them.
+    They are empty for a score that is not a mean over examples.
     """
 
     scores: dict[str, float]
     credits: Sequence[float] | npt.NDArray[Any] = field(default_factory=list)
 
     def groups(self) -> list[float]:
-        """The mean credit of each of 50 groups: every fiftieth example, since files are often sorted by label."""
+        """Return the mean credit of 50 groups, each of every fiftieth example: files are often sorted by label."""
         values = np.asarray(self.credits, np.float64)
         if len(values) < 2:
             return []
@@ -39,13 +39,13 @@ class Draw:
 
 Draws = list[Draw]
 Space = Literal["plain", "heads"]
-"""What is compared: meanings, or a context's and a reply's own spaces, which only some models have."""
+"""Which outputs to compare: by meaning, or those for contexts and replies, which only some models have."""
 
 
 def leave_out_credits(score: Callable[[npt.NDArray[np.bool_]], float], examples: int) -> list[float]:
-    """Credits for a score that is no mean, such as F1: jackknife pseudo-values, one for each group of examples.
+    """Return credits for a score that is not a mean, such as F1: jackknife pseudo-values, one per group of examples.
 
-    `score` is the score on the examples that a mask keeps.
+    `score` returns the score on the examples that a mask keeps.
     """
     places = np.arange(examples) % GROUPS
     count = min(GROUPS, examples)
@@ -54,15 +54,19 @@ def leave_out_credits(score: Callable[[npt.NDArray[np.bool_]], float], examples:
 
 
 class TaskInfo(BaseModel):
-    """What a task is.
+    """The description of a task.
 
     Attributes:
+        name: The task's name.
+        family: The family of tasks that it belongs to.
         level: Whether single utterances or dialogues are encoded.
-        main_score: The score that stands for the task.
-        draws: How many random draws are averaged, by default.
-        thresholds_from: Which split gives thresholds and other choices; `test` only for named transductive options.
-        reference: The paper and table that defines it.
-        own_data: Whether the data is a user's own, which no catalog knows.
+        dataset: The name of the data set.
+        language: The language of the data.
+        main_score: The score that represents the task.
+        draws: The default number of random draws to average.
+        thresholds_from: The split that sets thresholds and other choices; `test` only for transductive variants.
+        reference: The paper and table that defines the task.
+        own_data: Whether the data is the user's own and not in the catalog.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -100,13 +104,13 @@ class TaskInfo(BaseModel):
 
 
 class Task(ABC):
-    """One thing that is measured."""
+    """One measurement: a data set, a question and a score."""
 
     info: TaskInfo
     space: Space = "plain"
     lexical = False
-    """Whether it scores texts by their words and needs no encoder."""
+    """Whether the task scores texts by their words and needs no encoder."""
 
     @abstractmethod
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
-        """The scores of an encoder for each of some random draws, seeded from the first draw's seed on."""
+        """Return an encoder's scores for each random draw; the draws' seeds count up from `seed`."""

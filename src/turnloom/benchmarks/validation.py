@@ -1,4 +1,4 @@
-"""A score for choices while training: validation splits only, in seconds rather than minutes."""
+"""Validation scores for choices during training: on validation splits only, in seconds rather than minutes."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ Score = Callable[[Any], dict[str, float]]
 
 
 def sampled_replies(dataset: str, turns: int) -> list[Selection]:
-    """A fixed sample of the validation split's replies."""
+    """Return a fixed sample of the validation split's replies."""
     pairs = list(next_turns(turns_of(dataset, DIALOGUES[dataset]), turns))
     return [pair for block in blocks(pairs, seed=0, limit=REPLIES) for pair in block]
 
 
 def _scored(tasks: Sequence[Task]) -> Score:
-    """The mean of each family, and the mean of those; where a model has heads, its replies are compared with them."""
+    """Return a function for the means of families and their mean; reply tasks use the model's heads if it has any."""
     numbers = itertools.count()
 
     def score(model: Any) -> dict[str, float]:
@@ -55,7 +55,7 @@ def _scored(tasks: Sequence[Task]) -> Score:
 
 
 def benchmark_score() -> Score:
-    """Few-shot intents and next turns on the validation splits of public sets."""
+    """Return a score by few-shot intents and next turns, on the validation splits of public sets."""
 
     def pool(dataset: str) -> Pool:
         return Pool(*(labelled(dataset, split) for split in INTENTS[dataset]))
@@ -68,14 +68,14 @@ def benchmark_score() -> Score:
 
 
 def reply_score(table: Path) -> Score:
-    """The true reply among 100 in conversations that were kept apart."""
+    """Return a score by the true reply among 100, in held-out conversations."""
     return _scored(reply_tasks(table))
 
 
 def rerank_score(context: ContextFormat, table: Path | None = None) -> Score:
-    """For a CrossEncoder: the true reply among ten, also when a turn of the context is one of them.
+    """Return a score for a CrossEncoder by the true reply among ten, also if one of them is a turn of the context.
 
-    R10@1 decides. Without a table of conversations, the validation splits of the sets of suite `ums` are used.
+    R10@1 decides. Without a dialogue table, the validation splits of the suite `ums` are used.
     """
     sets = [dialogue_turns(name, "dev") for name in RERANKED] if table is None else [list(dialogues_of_table(table))]
     examples = [reranking_examples(dialogues, 0, limit=CONTEXTS) for dialogues in sets]

@@ -76,7 +76,7 @@ class Stage(Part):
         epochs: Passes over the view, unless you set `steps` or a time.
         steps: The number of steps, instead of epochs.
         minutes: Minutes of training, instead of epochs or steps. Building views, evaluation and saving do not count,
-            which makes runs comparable. For a run that ends in time, pass minutes to `train` or the command line instead.
+            which makes runs comparable. For a run that ends in time, pass minutes to `train` or the command instead.
     """
 
     also: list[Part] = Field(default_factory=list)

@@ -71,10 +71,10 @@ def refit_heads(
 ) -> None:
     """Train the heads further, in place, with WMDC's loss; the encoder stays as it is.
 
-    With a deadline (`left` returns the seconds), encoding takes up to three quarters of the time and the passes take the
-    rest: the rate falls with the time, and the passes end early when it is used up. `data` has the training rows of each
-    group as texts: `context`, `reply`, `label` for how often the reply occurs, and `source`. Texts in a vector table
-    (`stored`) of this encoder are not encoded again.
+    With a deadline (`left` returns the seconds), encoding takes up to three quarters of the time and the passes take
+    the rest: the rate falls with the time, and the passes end early when it is used up. `data` has the training rows of
+    each group as texts: `context`, `reply`, `label` for how often the reply occurs, and `source`. Texts in a vector
+    table (`stored`) of this encoder are not encoded again.
 
     Raises:
         TurnloomError: If the table's vectors are not the model's.

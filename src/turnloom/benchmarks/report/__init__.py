@@ -1,4 +1,4 @@
-"""The report on evaluated models: one self-contained HTML page."""
+"""Report on evaluated models, as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ def _geometry(standing: Standing) -> Markup:
 
 
 def build_report(runs: Mapping[str, RunResult], cache: Path, on_part: Callable[[str], None] = lambda _: None) -> str:
-    """The report on some runs, by name, as one self-contained HTML page.
+    """Return a report on runs, by name, as one self-contained HTML page.
 
-    Maps and confusions are made of the embeddings that earlier runs left in `cache`: no model is loaded. `on_part` gets
-    the name of each part before it is made.
+    Maps and confusions use the embeddings that earlier runs left in `cache`; no model is loaded. `on_part` is called
+    with the name of each section before it is built.
     """
     standing = find_standing(runs)
     lookups = {name: partial(read_vectors, cache, runs[name].fingerprint) for name in standing.places}
 
     def from_vectors(draw: Callable[[Mapping[str, maps.Lookup]], maps.Drawn], task: str) -> Markup:
-        """What can be drawn, and the command for the vectors that are missing."""
+        """Draw what the cache allows, and show the command for missing vectors."""
         drawn, missing = draw(lookups)
         if not missing:
             return drawn
         bf16 = " --bf16" if any(runs[name].fingerprint.endswith("-bf16") for name in missing) else ""
-        # Results that exist already would not be made again.
+        # A new folder, since existing results would not be computed again.
         command = f"turnloom evaluate MODEL --tasks {task} --cache {cache}{bf16} --out NEW-FOLDER"
         text = "No vectors are kept in {} for {}. This makes them: <code>{}</code>"
         return drawn + paragraph(text, str(cache), ", ".join(missing), command)
@@ -75,7 +75,7 @@ def build_report(runs: Mapping[str, RunResult], cache: Path, on_part: Callable[[
         on_part(name)
         try:
             sections[name] = part()
-        except TurnloomError as error:  # A public set is not on this machine.
+        except TurnloomError as error:  # A public data set is not on this machine.
             sections[name] = paragraph("Not drawn. {}", str(error))
     numbers = {
         "models": str(len(runs)),

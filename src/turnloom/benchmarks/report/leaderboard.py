@@ -1,4 +1,4 @@
-"""The leaderboard and the table of every task: who can be ranked, on which tasks, and who is clearly behind."""
+"""The leaderboard and the tables of every task: rank models on shared tasks, and see which are clearly behind."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from turnloom.pages.plots import intervals_plot
 
 @dataclass(frozen=True)
 class Place:
-    """A model's means on the shared tasks, over families and of each, and how far it is behind the best."""
+    """A model's means on the shared tasks, overall and by family, and how far it is behind the best."""
 
     overall: Interval
     families: dict[str, Interval]
@@ -39,9 +39,9 @@ class Place:
 
 @dataclass(frozen=True)
 class Standing:
-    """All runs, the best first and those that cannot be ranked last; the tasks that all ranked runs have.
+    """All runs, the best first and unranked ones last, and the tasks that all ranked runs share.
 
-    `places` has the ranked runs, `pairs` a comparison of every two runs that share a task.
+    `places` has the ranked runs, `pairs` a comparison of each two runs that share a task.
     """
 
     runs: dict[str, RunResult]
@@ -50,7 +50,7 @@ class Standing:
     pairs: dict[tuple[str, str], Comparison]
 
     def clear_best(self, task: str) -> str | None:
-        """The model that is clearly better than every other on a task, if there is one."""
+        """Return the model that is clearly better than every other on a task, if there is one."""
         scores = {
             name: run.tasks[task].mean()
             for name, run in self.runs.items()
@@ -69,7 +69,7 @@ def _families(run: RunResult) -> set[str]:
 
 
 def find_standing(runs: Mapping[str, RunResult]) -> Standing:
-    """Rank the runs that have every family of tasks; the others would be ranked on something else."""
+    """Rank the runs that have every family of tasks; the others are not comparable."""
     most = max(len(_families(run)) for run in runs.values())
     ranked = {name: run for name, run in runs.items() if len(_families(run)) == most}
     tasks = shared_tasks(list(ranked.values()))
@@ -95,7 +95,7 @@ def _listed(names: list[str]) -> str:
 
 
 def standing_in_words(standing: Standing) -> str:
-    """Who is best, and who cannot be told apart from the best."""
+    """Say which model is best, and which are not clearly worse."""
     best, *others = standing.places
     equal = [name for name in others if not standing.places[name].is_clear]
     clear = [name for name in others if standing.places[name].is_clear]
@@ -114,7 +114,7 @@ def _with_ends(interval: Interval) -> str:
 
 
 def leaderboard(standing: Standing) -> Markup:
-    """Models by families with 95 % intervals, the best first; in words who is no worse than the best."""
+    """Return a table of models by family with 95 % intervals, best first, and a summary in words."""
     rows = []
     for name, place in standing.places.items():
         marked = name if place.is_clear else f"{name} ●"
@@ -154,7 +154,7 @@ def _cell(run: RunResult, task: str, is_best: bool) -> str:
 
 
 def task_tables(standing: Standing) -> Markup:
-    """A table a family with every task and model."""
+    """Return one table per family, with every task and model."""
     infos = {name: task.info for run in standing.runs.values() for name, task in run.tasks.items()}
     families: dict[str, list[str]] = {}
     for name, info in infos.items():

@@ -1,4 +1,4 @@
-"""What a model's kept vectors show: maps as in DSE's Figure 1, and which intents are taken for each other."""
+"""Draw maps of cached vectors, as in DSE's Figure 1, and show which intents are confused."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from turnloom.runtime.protocols import Vectors
 INTENTS, STRANGERS, PAIRS = 12, 120, 30
 CONFUSED, SHOTS, MISTAKES, SHOWN, CONFUSED_MODELS = "banking77", 5, 15, 20, 2
 INTENT_TASK, PAIR_TASK, CONFUSION_TASK = "oos-1shot-clinc150", "select-amazon_qa", f"intent-{SHOTS}shot-{CONFUSED}"
-"""Which tasks leave the vectors that maps and confusions need."""
+"""The tasks that cache the vectors for maps and confusions."""
 Lookup = Callable[[Sequence[str]], Vectors | None]
 Drawn = tuple[Markup, list[str]]
-"""What was drawn, and the names of the models without vectors."""
+"""The drawing, and the names of the models without vectors."""
 
 
 def _plane(vectors: Vectors, perplexity: float) -> Points:
-    """Where t-SNE puts the vectors: by cosine, from their principal axes, the same every time."""
+    """Return t-SNE coordinates: by cosine, starting from the principal axes, reproducible."""
     from sklearn.manifold import TSNE
 
     unit = normalise_rows(vectors)
@@ -41,7 +41,7 @@ def _maps(
     perplexity: float,
     draw: Callable[[str, Points], tuple[Markup, list[Cloud]]],
 ) -> Drawn:
-    """A map a model with one legend below."""
+    """Draw one map per model, with one legend below."""
     drawn, missing, clouds = Markup(), [], list[Cloud]()
     for model, lookup in models.items():
         vectors = lookup(texts)
@@ -54,7 +54,7 @@ def _maps(
 
 
 def intent_maps(models: Mapping[str, Lookup]) -> Drawn:
-    """A map a model of some intents, every so many in alphabetical order, and out-of-scope messages."""
+    """Draw one map per model of evenly chosen intents in alphabetical order, and out-of-scope messages."""
     data = labelled("clinc150", "test")
     names = sorted(set(data.labels))
     chosen = names[:: max(1, len(names) // INTENTS)][:INTENTS]
@@ -74,7 +74,7 @@ def intent_maps(models: Mapping[str, Lookup]) -> Drawn:
 
 
 def pair_maps(models: Mapping[str, Lookup]) -> Drawn:
-    """A map a model of questions joined to their answers."""
+    """Draw one map per model of questions joined to their answers."""
     pairs = blocks(selection_pairs("amazon_qa"), 0)[0][:PAIRS]
 
     def draw(model: str, points: Points) -> tuple[Markup, list[Cloud]]:
@@ -88,26 +88,26 @@ def pair_maps(models: Mapping[str, Lookup]) -> Drawn:
 
 @dataclass(frozen=True)
 class Confusion:
-    """Intents, and how often a row's intent got a column's label."""
+    """Intents, and how often a row's intent was labelled as a column's."""
 
     names: list[str]
     counts: npt.NDArray[np.int64]
 
     def worst_pairs(self, count: int) -> list[tuple[int, int]]:
-        """The most frequent mistakes as (row, column), the most frequent first."""
+        """Return the most frequent mistakes as (row, column), most frequent first."""
         wrong = self.counts - np.diag(np.diag(self.counts))
         order = np.argsort(-wrong, axis=None, kind="stable")[:count]
         pairs = [divmod(int(index), len(self.names)) for index in order]
         return [(row, column) for row, column in pairs if wrong[row, column]]
 
     def worst_intents(self, count: int) -> list[int]:
-        """The intents with the most mistakes from and to them, in order of their names."""
+        """Return the intents with the most mistakes, in either direction, sorted by name."""
         wrong = self.counts - np.diag(np.diag(self.counts))
         return sorted(np.argsort(-(wrong.sum(axis=0) + wrong.sum(axis=1)), kind="stable")[:count].tolist())
 
 
 def _confusion(lookup: Lookup) -> Confusion | None:
-    """What the first draw of the five-shot task gets wrong; None where vectors are missing."""
+    """Return the confusions in the first draw of the five-shot task; None if vectors are missing."""
     pool = split_pool(CONFUSED)
     names, codes = label_codes(pool.train.labels)
     supports = draw_supports(codes, SHOTS, 0)
@@ -122,7 +122,7 @@ def _confusion(lookup: Lookup) -> Confusion | None:
 
 
 def _confusion_figure(model: str, confusion: Confusion) -> Markup:
-    """The most frequent mistakes as a table, and a heat map of the intents that have most."""
+    """Draw the most frequent mistakes as a table, and a heat map of the intents with the most."""
     counts, names = confusion.counts, [name.replace("_", " ") for name in confusion.names]
     rows = [
         (names[row], names[column], int(counts[row, column]), int(counts[row].sum()))
@@ -142,7 +142,7 @@ def _confusion_figure(model: str, confusion: Confusion) -> Markup:
 
 
 def confusions(models: Mapping[str, Lookup]) -> Drawn:
-    """Which intents of BANKING77 the first models take for each other, by five-shot prototypes."""
+    """Show which intents of BANKING77 the first models confuse, by five-shot prototypes."""
     drawn, missing = Markup(), []
     for model in list(models)[:CONFUSED_MODELS]:
         confusion = _confusion(models[model])

@@ -1,4 +1,4 @@
-"""Numbers that papers print: beside ours where protocol and data are the same, apart from them where not."""
+"""Published scores: next to ours if protocol and data are the same, in separate tables otherwise."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class _Column(BaseModel):
 
 
 class PublishedTable(BaseModel):
-    """A table of a paper, or the part of it to which one remark (`reason`) applies.
+    """A paper's table, or the part of it to which one remark (`reason`) applies.
 
-    `same` says whether protocol and data are those of our tasks, which the columns then name.
+    `same` is whether protocol and data are those of our tasks, which the columns then name.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -48,7 +48,7 @@ class PublishedTable(BaseModel):
 
 @cache
 def published_tables() -> list[PublishedTable]:
-    """Every published table we know of."""
+    """Return all published tables that we know of."""
     text = resources.files("turnloom.benchmarks.report").joinpath("published.yaml").read_text(encoding="utf-8")
     return [PublishedTable.model_validate(entry) for entry in yaml.safe_load(text)]
 
@@ -66,7 +66,7 @@ def _table(table: PublishedTable, ours: dict[str, list[float | None]]) -> Markup
     scored = {f"{name} (here)": scores for name, scores in ours.items()} | dict(table.rows)
     rows = [
         (name, *("" if score is None else f"{score:.2f}" for score in scores))
-        # Best first, by the mean of what there is.
+        # Best first, by the mean of the available scores.
         for name, scores in sorted(scored.items(), key=lambda item: -mean(item[1]))
     ]
     headings = ["model", *(column.label for column in table.columns)]
@@ -74,7 +74,7 @@ def _table(table: PublishedTable, ours: dict[str, list[float | None]]) -> Markup
 
 
 def comparable_tables(standing: Standing) -> Markup:
-    """Our scores and published ones in one table, for each table of which we measured something."""
+    """Show our scores and published ones together, for each published table with tasks that we measured."""
     tables = Markup()
     for table in published_tables():
         if not table.same:
@@ -92,6 +92,6 @@ def comparable_tables(standing: Standing) -> Markup:
 
 
 def other_tables() -> Markup:
-    """Published scores that ours must not be held against, each with the reason."""
+    """Show published scores that are not comparable with ours, each with the reason."""
     note = "Protocol or data differ from ours, for the reason that each table gives: ours must not be held against it."
     return paragraph(note) + Markup().join(_table(table, {}) for table in published_tables() if not table.same)

@@ -1,1 +1,1 @@
-"""Benchmark tasks, one file a kind."""
+"""Benchmark tasks, one file per type."""

@@ -1,4 +1,4 @@
-"""Dialogue action prediction by a probe on a frozen encoder (DiaEval, section 3.2): what the system does next."""
+"""Dialogue action prediction: what the system does next, by a probe on a frozen encoder (DiaEval, section 3.2)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ActionExamples:
         return len(self.contexts)
 
     def sample(self, limit: int, seed: int = 0) -> ActionExamples:
-        """At most so many of them, drawn by a seed; in their own order."""
+        """Return a seeded random sample of at most `limit` examples, in their original order."""
         if len(self) <= limit:
             return self
         places = np.sort(np.random.default_rng(seed).choice(len(self), limit, replace=False))
@@ -45,9 +45,10 @@ class ActionTurn:
 
 
 def action_examples(dialogues: Iterable[Sequence[ActionTurn]]) -> ActionExamples:
-    """An example for each system turn that has acts and something before it: the last three turns as context.
+    """Make an example from each system turn with acts, with the last three turns before it as context.
 
-    Only the kind of an act counts, not the slot it is about (`REQUEST`, not `REQUEST:city`), as in the papers.
+    Only the type of an act counts, not its slot (`REQUEST`, not `REQUEST:city`), as in the papers. A first turn has no
+    context and is left out.
 
     Example:
         >>> turns = [ActionTurn(False, "a table please"), ActionTurn(True, "for how many?", ["REQUEST:people"])]
@@ -64,7 +65,7 @@ def action_examples(dialogues: Iterable[Sequence[ActionTurn]]) -> ActionExamples
 
 
 def action_targets(labels: Sequence[frozenset[str]], names: Sequence[str]) -> Targets:
-    """Which of the named acts each example has; acts that have no name here are left out."""
+    """Return which of the named acts each example has; other acts are left out."""
     return np.array([[name in own for name in names] for own in labels], bool).reshape(-1, len(names))
 
 
@@ -74,7 +75,7 @@ def _dialogues(dataset: str, split: str) -> Iterator[list[ActionTurn]]:
 
 
 def action_splits(dataset: str) -> dict[str, ActionExamples]:
-    """The train, validation and test examples of a set; of a large one a fixed sample."""
+    """Return the train, validation and test examples of a set; a fixed sample if the set is large."""
     return {
         part: action_examples(_dialogues(dataset, split)).sample(limit)
         for (part, limit), split in zip(LIMITS.items(), ("train", "dev", "test"), strict=True)
@@ -82,23 +83,23 @@ def action_splits(dataset: str) -> dict[str, ActionExamples]:
 
 
 def f1_draw(predicted: Targets, truth: Targets, main_score: str) -> Draw:
-    """Micro and macro F1 in percent."""
+    """Return micro and macro F1 in percent."""
     scores = {name: 100 * value for name, value in f1_scores(truth, predicted).items()}
     credits = leave_out_credits(lambda keep: 100 * f1_scores(truth[keep], predicted[keep])[main_score], len(truth))
     return Draw(scores, credits)
 
 
 def _validation_score(outputs: Floats, targets: Targets) -> float:
-    """The paper's text and table disagree on which F1 is the headline: settings are chosen by both."""
+    """Score settings by both F1 scores: the paper's text and table disagree on which is the main one."""
     found = f1_scores(targets, outputs > 0)
     return found["micro_f1"] + found["macro_f1"]
 
 
 class ActionPrediction(Task):
-    """Which acts the next system turn has, each predicted when its probability is above one half.
+    """Predict the acts of the next system turn, each if its probability is above one half.
 
-    `space` is what is probed: what a context means, or the space of contexts. `splits` gives examples of your own in
-    place of the public set's.
+    `space` selects the output to probe: by meaning, or the one for contexts. `splits` returns your own examples
+    instead of the public set's.
     """
 
     def __init__(
@@ -123,7 +124,7 @@ class ActionPrediction(Task):
         )
 
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
-        """Micro and macro F1 in percent, for several first weights of the probe."""
+        """Return micro and macro F1 in percent, for several initial weights of the probe."""
         splits = self._splits()
         names = sorted(set().union(*splits["train"].labels))
         data = {part: (examples.contexts, action_targets(examples.labels, names)) for part, examples in splits.items()}

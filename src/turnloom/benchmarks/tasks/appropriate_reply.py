@@ -1,4 +1,4 @@
-"""Appropriate reply: among all replies of a split, one that does what the true one does need not be the true one."""
+"""Appropriate reply: among all replies of a split, any that does what the true reply does counts as right."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from turnloom.benchmarks.task import Draw, Draws, Space, Task, TaskInfo
 
 CONTEXTS = 2_000
 BLOCK = 200
-"""Contexts that search at a time: as many rows of similarities are in memory."""
+"""Contexts per search, which is also the number of rows of similarities in memory."""
 Purpose = tuple[frozenset[str], frozenset[str]]
-"""The acts of a reply with the names of their slots, and what it is about."""
+"""The acts of a reply with the names of their slots, and its topic."""
 
 
 @dataclass(frozen=True)
 class JudgedReply:
-    """All turns before a reply, the reply, and what it does."""
+    """A reply, all turns before it, and what it does."""
 
     context: tuple[str, ...]
     reply: str
@@ -34,7 +34,7 @@ Turns = Sequence[Mapping[str, Any]]
 
 
 def _sgd_topic(row: Mapping[str, Any], place: int) -> frozenset[str]:
-    """The user's active intents before the reply; a dialogue's services also name those that come later."""
+    """Return the user's active intents before the reply; a dialogue's services would include later ones."""
     return frozenset(row["turns"][place - 1].get("intent") or ())
 
 
@@ -44,7 +44,7 @@ def _named_domains(turn: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _multiwoz_topic(row: Mapping[str, Any], place: int) -> frozenset[str]:
-    """The domains that acts name, none for general acts; a booking is of the domain that was named last."""
+    """Return the domains that acts name, none for general acts; a booking belongs to the domain named last."""
     turns: Turns = row["turns"]
     own = _named_domains(turns[place])
     if own or not any(act.startswith("booking-") for act in turns[place]["acts"]):
@@ -53,18 +53,18 @@ def _multiwoz_topic(row: Mapping[str, Any], place: int) -> frozenset[str]:
 
 
 def _star_topic(row: Mapping[str, Any], place: int) -> frozenset[str]:
-    """The domain that the act is named after, or all of the dialogue's if it is an act of every domain."""
+    """Return the domain in the act's name, or all domains of the dialogue if the act occurs in every domain."""
     domains = frozenset(name for name in row.get("domains") or () if name)
     return domains & {act.split("_")[0] for act in row["turns"][place]["acts"]} or domains
 
 
 TOPICS = {"sgd": _sgd_topic, "multiwoz21": _multiwoz_topic, "star": _star_topic}
 UNJUDGED = {"custom"}
-"""Acts that do not say what a reply does: STAR's for a text that the wizard made up."""
+"""Acts that don't say what a reply does: STAR uses this one for free text by the wizard."""
 
 
 def judged_replies(dataset: str, split: str = "test") -> list[JudgedReply]:
-    """Each system turn that has acts and something before it."""
+    """Return each system turn that has acts and at least one turn before it."""
     found = []
     for row in split_rows(dataset, split):
         turns: Turns = row["turns"]
@@ -77,10 +77,10 @@ def judged_replies(dataset: str, split: str = "test") -> list[JudgedReply]:
 
 
 class AppropriateReply(Task):
-    """All turns before a reply search all distinct replies of the split whose acts are known.
+    """Search all distinct replies of the split with known acts, with all turns before the true reply.
 
-    A reply that is found is right if it has, where it was said once at least, the acts and the topic of the true one.
-    `space` is what is compared, as in `ResponseSelection`. `replies` gives replies of your own.
+    A reply is right if at least one of its occurrences has the acts and the topic of the true one. `space` selects the
+    outputs to compare, as in `ResponseSelection`. `replies` returns your own replies.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class AppropriateReply(Task):
         )
 
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
-        """In percent: is the first reply right, is it the true one, and how many of the first five are right."""
+        """Return in percent how often the first reply is right, how often it is the true one, and precision at five."""
         judged = self.replies()
         number = {text: place for place, text in enumerate(dict.fromkeys(one.reply for one in judged))}
         members: dict[Purpose, list[int]] = {}
@@ -120,7 +120,7 @@ class AppropriateReply(Task):
         return found
 
     def _scores(self, encoder: CachedEncoder, contexts: list[tuple[str, ...]], replies: list[str]) -> Iterator[Floats]:
-        """For each context, how well every reply fits."""
+        """Yield how well every reply fits, for each context."""
         heads = self.space == "heads"
         known = encoder.encode_document(replies) if heads else encoder.encode(replies)
         asked = encoder.encode_contexts(contexts, heads)

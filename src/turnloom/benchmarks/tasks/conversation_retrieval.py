@@ -1,4 +1,4 @@
-"""Conversation retrieval: other conversations about the same things, by one vector per conversation."""
+"""Conversation retrieval: find other conversations about the same topics, by one vector per conversation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from turnloom.benchmarks.task import Draw, Draws, Task, TaskInfo
 from turnloom.runtime.protocols import Context, Vectors, unit_rows
 
 BLOCK = 200
-"""Conversations that search at a time: as many rows of similarities are in memory."""
+"""Conversations per search, which is also the number of rows of similarities in memory."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Conversation:
 
 
 def labelled_conversations(dataset: str, split: str = "test") -> list[Conversation]:
-    """The conversations of a split; a label is a set of services or domains, and of active intents if annotated."""
+    """Return a split's conversations; a label is a set of services or domains, and of active intents if annotated."""
     found = []
     for row in split_rows(dataset, split):
         intents = [f"intent {name}" for turn in row["turns"] for name in turn.get("intent") or ()]
@@ -38,17 +38,17 @@ def labelled_conversations(dataset: str, split: str = "test") -> list[Conversati
 
 
 def turn_means(encoder: CachedEncoder, conversations: Sequence[Context]) -> Vectors:
-    """The mean of each conversation's turns, all of them of length one: what a model without turns in order gives."""
+    """Return the mean of each conversation's unit turn vectors: the baseline, which ignores the order of turns."""
     vectors = unit_rows(encoder.encode([turn for turns in conversations for turn in turns]))
     starts = np.cumsum([0, *map(len, conversations[:-1])])
     return unit_rows(np.add.reduceat(vectors, starts))
 
 
 class ConversationRetrieval(Task):
-    """Each conversation searches all others; those with the same label should come first.
+    """Search all other conversations with each one; those with the same label should come first.
 
-    A conversation's vector is the model's own (`encode_conversations`), or else the mean of its turns. A label that
-    occurs once is no query. `conversations` gives conversations of your own.
+    A conversation's vector comes from the model (`encode_conversations`), or else is the mean of its turns. A
+    conversation with a unique label is not a query. `conversations` returns your own conversations.
     """
 
     def __init__(self, dataset: str, conversations: Callable[[], list[Conversation]] | None = None) -> None:
@@ -64,7 +64,7 @@ class ConversationRetrieval(Task):
         )
 
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:  # noqa: ARG002 - nothing is drawn
-        """MAP and MRR in percent; MAP also by the mean of the turns, and by the joined turns read as one text."""
+        """Return MAP and MRR in percent; MAP also for the mean of the turns, and for the joined turns as one text."""
         conversations = [each for each in self.conversations() if each.turns]
         turns = [each.turns for each in conversations]
         labels = [each.label for each in conversations]
@@ -81,7 +81,7 @@ class ConversationRetrieval(Task):
 
 
 def _precision_and_reciprocal(vectors: Vectors, labels: Sequence[frozenset[str]]) -> tuple[Floats, Floats]:
-    """Each query's average precision and reciprocal rank of the first hit, in percent."""
+    """Return each query's average precision and reciprocal rank of the first hit, in percent."""
     both = [
         (average_precision(scores, relevant), first_relevant_reciprocal_rank(scores, relevant))
         for scores, relevant in _searches(vectors, labels)
@@ -91,7 +91,7 @@ def _precision_and_reciprocal(vectors: Vectors, labels: Sequence[frozenset[str]]
 
 
 def _searches(vectors: Vectors, labels: Sequence[frozenset[str]]) -> Iterator[tuple[Floats, npt.NDArray[np.bool_]]]:
-    """For each conversation whose label others have: how near all others are, and which have its label."""
+    """Yield, for each conversation whose label others share, the similarities of all others and which share it."""
     number = {label: place for place, label in enumerate(dict.fromkeys(labels))}
     codes = np.array([number[label] for label in labels])
     counts = Counter(codes.tolist())

@@ -12,7 +12,7 @@ from turnloom.corpus.catalog import get_dataset
 
 
 def _examples(dataset: str, split: str) -> tuple[list[tuple[str, ...]], list[str]]:
-    """Dialogues, and what is wrong with the last turn of each; CI-ToD's knowledge base is ignored, as in DiaEval."""
+    """Read dialogues, and what is wrong with their last turns; CI-ToD's knowledge base is ignored, as in DiaEval."""
     dialogues, labels = [], []
     for row in split_rows(dataset, split):
         dialogues.append(tuple(turn["text"] for turn in row["turns"]))
@@ -25,7 +25,7 @@ def _hits(outputs: Floats, targets: Targets) -> Targets:
 
 
 class DialogueInference(Task):
-    """Which kind of contradiction, if any, ends the dialogue; on a public set of dialogues with one label each."""
+    """Predict which type of contradiction, if any, ends the dialogue; on a public set with one label per dialogue."""
 
     def __init__(self, dataset: str) -> None:
         self.info = TaskInfo(
@@ -41,7 +41,7 @@ class DialogueInference(Task):
         )
 
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
-        """Accuracy in percent, for several first weights of the probe."""
+        """Return accuracy in percent, for several initial weights of the probe."""
         files = {"train": "train", "validation": "dev", "test": "test"}
         splits = {part: _examples(self.info.dataset, split) for part, split in files.items()}
         names = sorted(set(splits["train"][1]))

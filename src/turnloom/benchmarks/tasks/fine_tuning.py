@@ -1,7 +1,7 @@
 """Tasks that fine-tune a copy of the encoder on a few examples (DSE, Tables 5, 7 and 9).
 
-Training and validation examples are drawn from the training split, or from what is not tested on where a set has no
-splits; no test example is shown to an encoder before its training is over.
+Training and validation examples are drawn from the training split, or from examples outside the test if a set has no
+splits. No encoder sees a test example before its training is over.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ ACTION_PLAN = FineTuning(
     epochs=100, batch_size=32, encoder_rate=5e-5, evaluate_every=30, patience=2, max_length=32, cut="front", dropout=0.2
 )
 SELECTION_PLAN = FineTuning(batch_size=100, max_length=128, patience=2)
-"""The paper's numbers for BERT-base, except for patience and the rate of the layer on top, which it does not name."""
+"""The paper's settings for BERT-base, except for patience and the linear layer's rate, which it does not state."""
 
 
 class _FewShot(Task):
-    """A task of draws that have nothing in common but their data; subclasses give the rest of its `TaskInfo`."""
+    """A task with independent draws from the same data; subclasses provide the rest of its `TaskInfo`."""
 
     def __init__(self, about: str, dataset: str, shots: int, plan: FineTuning, **described: Any) -> None:
         self.shots, self.plan = shots, plan
@@ -55,7 +55,7 @@ class _FewShot(Task):
         )
 
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
-        """The scores of a copy of the encoder, fine-tuned again for each draw of examples."""
+        """Return the scores of a copy of the encoder, fine-tuned again for each draw of examples."""
         return [self._draw(encoder, seed + draw) for draw in range(draws)]
 
     @abstractmethod
@@ -70,9 +70,9 @@ class _FewShot(Task):
         classes: int,
         seed: int,
     ) -> LabelObjective:
-        """Fine-tune a copy of the encoder on a few examples of each label, stopped by as many others."""
+        """Fine-tune a copy of the encoder on a few examples per label, with as many others for early stopping."""
         texts, targets = examples
-        # A text that is trained on is not validated on.
+        # No text is in both training and validation.
         distinct = np.sort(np.unique(np.array(texts, object), return_index=True)[1])
         drawn = draw_few_shot([label_sets[index] for index in distinct], self.shots, seed)
         train, validation = (([texts[index] for index in distinct[own]], targets[distinct[own]]) for own in drawn)
@@ -83,7 +83,7 @@ class _FewShot(Task):
 
 
 class IntentFineTuning(_FewShot):
-    """A linear layer tells intents apart, from some examples of each and as many for validation."""
+    """Classify intents with a linear layer, from a few examples of each and as many for validation."""
 
     def __init__(self, dataset: str, shots: int, plan: FineTuning = INTENT_PLAN) -> None:
         described = {"family": "intent, fine-tuned", "level": "utterance", "main_score": "accuracy"}
@@ -99,7 +99,7 @@ class IntentFineTuning(_FewShot):
 
 
 class ActionFineTuning(_FewShot):
-    """A linear layer says which acts the assistant's next turn has, each above a probability of one half."""
+    """Predict the acts of the assistant's next turn with a linear layer, each above a probability of one half."""
 
     def __init__(self, dataset: str, shots: int, plan: FineTuning = ACTION_PLAN) -> None:
         described = {"family": "action prediction, fine-tuned", "level": "dialogue", "main_score": "micro_f1"}
@@ -119,7 +119,7 @@ class ActionFineTuning(_FewShot):
 
 
 class SelectionFineTuning(_FewShot):
-    """The reply to a question is ranked among 100, as without fine-tuning and on the same blocks."""
+    """Rank the reply to a question among 100, as without fine-tuning and on the same blocks."""
 
     def __init__(
         self, dataset: str, shots: int, plan: FineTuning = SELECTION_PLAN, test_pairs: int = MAX_PAIRS
@@ -145,6 +145,6 @@ class SelectionFineTuning(_FewShot):
 
 
 def _unlike(pairs: list[Selection], tested: list[Selection]) -> list[Selection]:
-    """Pairs that share neither their context nor their reply with what is tested, each once."""
+    """Return distinct pairs that share neither context nor reply with the test pairs."""
     contexts, replies = {pair.context for pair in tested}, {pair.reply for pair in tested}
     return [pair for pair in dict.fromkeys(pairs) if pair.context not in contexts and pair.reply not in replies]

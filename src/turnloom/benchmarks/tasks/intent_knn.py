@@ -24,9 +24,9 @@ def _public_pool(dataset: str) -> Pool:
 
 
 class IntentNeighbours(Task):
-    """An utterance gets the label that most of its k nearest training utterances have; k = 1 is the main score.
+    """Give an utterance the most frequent label of its k nearest training utterances; k = 1 is the main score.
 
-    `pool` gives examples of your own. CLINC150's out-of-scope messages are a label, as in the paper.
+    `pool` returns your own examples. CLINC150's out-of-scope messages are a label, as in the paper.
     """
 
     def __init__(self, dataset: str, pool: Callable[[], Pool] | None = None) -> None:
@@ -43,7 +43,7 @@ class IntentNeighbours(Task):
         )
 
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:  # noqa: ARG002 - nothing is drawn
-        """Accuracy in percent for each k."""
+        """Return accuracy in percent for each k."""
         pool = self._pool()
         train, test = pool.train, pool.test
         names, codes = label_codes(train.labels)

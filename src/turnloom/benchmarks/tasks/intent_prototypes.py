@@ -17,7 +17,7 @@ Codes = npt.NDArray[np.int64]
 
 
 def draw_supports(labels: Codes, shots: int, seed: int) -> npt.NDArray[np.int64]:
-    """The places of `shots` random examples of each label; of a rare label all it has."""
+    """Return the indices of `shots` random examples of each label, or all examples of a rarer label."""
     rng = np.random.default_rng(seed)
     chosen = []
     for label in range(labels.max() + 1):
@@ -27,7 +27,7 @@ def draw_supports(labels: Codes, shots: int, seed: int) -> npt.NDArray[np.int64]
 
 
 def prototypes(vectors: npt.NDArray[np.float64], labels: Codes, classes: int) -> npt.NDArray[np.float64]:
-    """The mean of each label's vectors of length one."""
+    """Return the mean of each label's unit vectors."""
     sums = np.zeros((classes, vectors.shape[1]))
     np.add.at(sums, labels, normalise_rows(vectors))
     counts = np.bincount(labels, minlength=classes)
@@ -35,7 +35,7 @@ def prototypes(vectors: npt.NDArray[np.float64], labels: Codes, classes: int) ->
 
 
 class IntentPrototypes(Task):
-    """An utterance gets the label whose examples' mean is nearest by cosine; `pool` gives examples of your own."""
+    """Give an utterance the label of the nearest prototype by cosine; `pool` returns your own examples."""
 
     def __init__(self, dataset: str, shots: int, pool: Callable[[], Pool] | None = None) -> None:
         self.shots = shots
@@ -53,12 +53,12 @@ class IntentPrototypes(Task):
         )
 
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
-        """Accuracy in percent for each draw of examples."""
+        """Return accuracy in percent for each draw of examples."""
         pool = self._pool()
         names, train_labels = label_codes(pool.train.labels)
         truths = codes_of(pool.test.labels, names)
         drawn = [draw_supports(train_labels, self.shots, seed + draw) for draw in range(draws)]
-        # All at once first: texts of one length share a batch.
+        # Encode all at once first, so that texts of similar length share a batch.
         encoder.encode([*pool.test.texts, *[pool.train.texts[place] for supports in drawn for place in supports]])
         test = encoder.encode(pool.test.texts)
         found = []

@@ -34,7 +34,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def _rates(credit: Floats, in_scope: Floats, out_of_scope: Floats, threshold: float) -> dict[str, float]:
-    """DSE's four scores: a message below the threshold is out of scope, else it gets its nearest label."""
+    """Return DSE's four scores: a message below the threshold is out of scope, any other gets its nearest label."""
     accepted = in_scope >= threshold
     caught = out_of_scope < threshold
     right_in = float((credit * accepted).mean())
@@ -50,10 +50,10 @@ def _rates(credit: Floats, in_scope: Floats, out_of_scope: Floats, threshold: fl
 
 
 class OutOfScope(Task):
-    """A message is out of scope when its best similarity to a prototype is below a threshold.
+    """Detect out-of-scope messages, whose best similarity to a prototype is below a threshold.
 
-    The thresholds `mean` and `mean - std` of the best similarity come from the validation split, or as in the paper
-    from the test messages themselves (`transductive`). `parts` gives messages of your own (`train`, `dev`, `dev_oos`,
+    The thresholds `mean` and `mean - std` of the best similarity come from the validation split or, as in the paper,
+    from the test messages themselves (`transductive`). `parts` returns your own messages (`train`, `dev`, `dev_oos`,
     `test`, `test_oos`).
     """
 
@@ -81,10 +81,10 @@ class OutOfScope(Task):
         )
 
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
-        """Threshold-free scores, and DSE's four at both thresholds, in percent."""
+        """Return threshold-free scores, and DSE's four scores at both thresholds, in percent."""
         parts = self._parts()
         names, codes = label_codes(parts["train"].labels)
-        # A validation threshold never sees the test split, nor the other way round.
+        # A validation threshold never sees the test split, and a transductive one never sees the validation split.
         needed = ["test", "test_oos"] if self.transductive else ["dev", "dev_oos", "test", "test_oos"]
         vectors = {part: encoder.encode(parts[part].texts) for part in needed if len(parts[part])}
         truths = codes_of(parts["test"].labels, names)

@@ -1,4 +1,4 @@
-"""Response re-ranking: the true reply among ten, and among ten of which one was said before (UMS, Tables 2 and 4)."""
+"""Response re-ranking: the true reply among ten, also if one repeats a turn of the context (UMS, Tables 2 and 4)."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from turnloom.runtime.protocols import Scorer, Vectors
 CONTEXTS, CANDIDATES, MIN_TURNS = 2_000, 10, 2
 NAMES = {"top1": "r10_at_1", "top2": "r10_at_2", "top5": "r10_at_5"}
 PLAIN, ADVERSARIAL = [0, *range(2, CANDIDATES + 1)], [*range(CANDIDATES)]
-"""The columns of the two forms: without the planted turn, and without the last of the others."""
+"""The candidates of the two forms: without the planted turn, and without the last of the other replies."""
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """A context and its candidates, of which some are right."""
+    """A context with candidate replies, and which of them are right."""
 
     context: tuple[str, ...]
     replies: list[str]
@@ -38,15 +38,15 @@ class Candidates:
 
 
 def candidate_outputs(model: CachedEncoder, examples: Sequence[Candidates]) -> list[Floats]:
-    """How well each candidate fits: a scorer's own score, or an encoder's cosine.
+    """Return how well each candidate fits: a scorer's score, or an encoder's cosine.
 
-    Cosines are taken in the spaces of contexts and replies where the model has them.
+    Cosines use the model's outputs for contexts and replies if it has them.
     """
     if isinstance(model.encoder, Scorer):
         return [model.score(example.context, example.replies) for example in examples]
     contexts = model.encode_contexts([example.context for example in examples], model.has_heads)
     encode_replies: Callable[[list[str]], Vectors] = model.encode_document if model.has_heads else model.encode
-    # All at once first: texts of one length share a batch.
+    # Encode all at once first, so that texts of similar length share a batch.
     encode_replies([reply for example in examples for reply in example.replies])
     return [
         cosine_similarity(context[None], encode_replies(example.replies))[0]
@@ -57,9 +57,9 @@ def candidate_outputs(model: CachedEncoder, examples: Sequence[Candidates]) -> l
 def candidate_scores(
     outputs: Sequence[Floats], examples: Sequence[Candidates], tops: Sequence[int] = (1, 3, 10)
 ) -> Draw:
-    """The means of Top-k, P@1, MAP and MRR in percent, and each context's Top-1.
+    """Return the means of Top-k, P@1, MAP and MRR in percent, and each context's Top-1.
 
-    Top-k asks for the best of the right candidates; the other right ones neither help it nor stand in its way.
+    Top-k counts the best-ranked right candidate; other right ones neither help nor hurt.
     """
     each = [_scores(row, np.array(example.right), tops) for row, example in zip(outputs, examples, strict=True)]
     return Draw(
@@ -82,16 +82,16 @@ def _scores(outputs: Floats, right: npt.NDArray[np.bool_], tops: Sequence[int]) 
 
 
 def dialogue_turns(dataset: str, split: str) -> list[list[tuple[str, str]]]:
-    """The dialogues of a split as lists of (speaker, text)."""
+    """Return the dialogues of a split as lists of (speaker, text)."""
     return [[(turn["speaker"], turn["text"]) for turn in row["turns"]] for row in split_rows(dataset, split)]
 
 
 def reranking_examples(
     dialogues: Sequence[Sequence[tuple[str, str]]], seed: int, *, limit: int = CONTEXTS
 ) -> list[Candidates]:
-    """Contexts of two turns or more, each with the candidates of both forms: `form_scores` takes those of one.
+    """Return contexts of at least two turns, with the candidates of both forms; `form_scores` selects one form.
 
-    They are the reply that followed, a planted turn of the context itself, and nine replies from other dialogues.
+    The candidates are the true reply, a planted turn of the context itself, and nine replies from other dialogues.
     """
     rng = np.random.default_rng(seed)
     places = [
@@ -121,7 +121,7 @@ def reranking_examples(
 def form_scores(
     outputs: Sequence[Floats], examples: Sequence[Candidates], *, adversarial: bool, tops: Sequence[int] = (1, 2, 5)
 ) -> Draw:
-    """R10@k, MAP, MRR and P@1 in percent; of the adversarial form also how often the planted turn comes first."""
+    """Return R10@k, MAP, MRR and P@1 in percent; if adversarial, also how often the planted turn comes first."""
     columns = ADVERSARIAL if adversarial else PLAIN
     rows = [output[columns] for output in outputs]
     right = [True] + [False] * (CANDIDATES - 1)
@@ -135,7 +135,7 @@ def form_scores(
 
 
 def _has_others(owners: Mapping[str, set[int]], number: int, truth: str) -> bool:
-    """Whether other dialogues have enough replies for one context."""
+    """Whether other dialogues have enough replies for a context."""
     others = (text for text, numbers in owners.items() if text != truth and numbers != {number})
     return sum(1 for _ in itertools.islice(others, CANDIDATES - 1)) == CANDIDATES - 1
 
@@ -147,7 +147,7 @@ def _others(
     truth: str,
     rng: np.random.Generator,
 ) -> list[str]:
-    """Distinct replies of other dialogues, none with the text of the truth."""
+    """Draw distinct replies from other dialogues, none with the true reply's text."""
     others: dict[str, None] = {}
     while len(others) < CANDIDATES - 1:
         other, place = places[int(rng.integers(len(places)))]
@@ -158,9 +158,9 @@ def _others(
 
 
 class Reranking(Task):
-    """Ten candidates are ordered by a scorer, or by an encoder's cosine.
+    """Rank ten candidates with a scorer, or by an encoder's cosine.
 
-    In the adversarial form one of the nine others is a turn of the context: related, but not what comes next.
+    In the adversarial form, one of the nine wrong ones is a turn of the context: related, but not the next turn.
     """
 
     def __init__(self, dataset: str, *, adversarial: bool = False) -> None:
@@ -176,7 +176,7 @@ class Reranking(Task):
         )
 
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
-        """R10@1, R10@2, R10@5, MAP, MRR and P@1 in percent; and how often the planted turn comes first."""
+        """Return R10@1, R10@2, R10@5, MAP, MRR and P@1 in percent, and how often the planted turn comes first."""
         dialogues = dialogue_turns(self.info.dataset, "test")
         found = []
         for draw in range(draws):

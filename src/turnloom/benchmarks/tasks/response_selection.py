@@ -1,4 +1,4 @@
-"""Response selection: the true reply among 100 (DSE, Table 4), utterance and dialogue level."""
+"""Response selection: the true reply among 100 (DSE, Table 4), at utterance and dialogue level."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def _question_answers(dataset: str, *files: str) -> Iterator[Selection]:
 
 
 def next_turns(dialogues: Iterable[Sequence[tuple[str, str]]], turns: int | None) -> Iterator[Selection]:
-    """Each turn of a new speaker after the `turns` before it, or after all of them for None.
+    """Yield each turn by a new speaker with the `turns` before it as context, or all of them for None.
 
-    A context of a number of turns must be complete; one of all turns may be a single turn.
+    With a number, shorter contexts are left out; with None, one turn is enough.
 
     Example:
         >>> [pair.context for pair in next_turns([[("a", "hi"), ("b", "hello"), ("a", "bye")]], None)]
@@ -50,7 +50,7 @@ def next_turns(dialogues: Iterable[Sequence[tuple[str, str]]], turns: int | None
 
 
 def selection_pairs(dataset: str, turns: int | None = 1) -> list[Selection]:
-    """All contexts and replies of a set; questions and answers have one turn of context."""
+    """Return all contexts and replies of a set; questions and answers have one turn of context."""
     if dataset == "amazon_qa":
         return list(_question_answers(dataset, "Appliances", "Video_Games"))
     if dataset == "medquad":
@@ -60,14 +60,14 @@ def selection_pairs(dataset: str, turns: int | None = 1) -> list[Selection]:
 
 
 def blocks(pairs: list[Selection], seed: int, limit: int = MAX_PAIRS) -> list[list[Selection]]:
-    """Blocks of 100 pairs from a seeded shuffle, never from the order of the file; a rest is left out."""
+    """Split shuffled pairs into blocks of 100, never in the order of the file; an incomplete last block is dropped."""
     order = np.random.default_rng(seed).permutation(len(pairs))[:limit]
     size = min(BLOCK, len(order))
     return [[pairs[place] for place in order[start : start + size]] for start in range(0, len(order) - size + 1, size)]
 
 
 def selection_scores(similarities: npt.NDArray[np.float64], replies: list[str]) -> list[dict[str, float]]:
-    """The scores of each context against the block's replies; other candidates with the truth's text are left out."""
+    """Return each context's scores against the block's replies; copies of the true reply's text are left out."""
     found = []
     for truth, row in enumerate(similarities):
         keep = np.array([place == truth or reply != replies[truth] for place, reply in enumerate(replies)])
@@ -78,16 +78,16 @@ def selection_scores(similarities: npt.NDArray[np.float64], replies: list[str]) 
 
 
 def selection_draw(scores: list[dict[str, float]]) -> Draw:
-    """The means over contexts; Top-1 is the main score."""
+    """Return the means over contexts; Top-1 is the main score."""
     means = {name: float(np.mean([score[name] for score in scores])) for name in scores[0]}
     return Draw(means, [score["top1"] for score in scores])
 
 
 class ResponseSelection(Task):
-    """The true reply is ranked among the replies of 99 other contexts.
+    """Rank the true reply among the replies to 99 other contexts.
 
-    `turns` is how many turns a context has; None for all turns before the reply. `space` is what is compared:
-    meanings, or the context's and the reply's own spaces. `pairs` gives contexts and replies of your own.
+    `turns` is the number of turns of a context; None for all turns before the reply. `space` selects the outputs to
+    compare: by meaning, or those for contexts and replies. `pairs` returns your own contexts and replies.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class ResponseSelection(Task):
         )
 
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:
-        """Top-1, Top-3, Top-10 and MRR in percent, one draw a shuffle."""
+        """Return Top-1, Top-3, Top-10 and MRR in percent, one draw per shuffle."""
         pairs = self.pairs()
         found = []
         shuffles = [blocks(pairs, seed + draw) for draw in range(draws)]
@@ -128,7 +128,7 @@ class ResponseSelection(Task):
         return found
 
     def _encode_all(self, encoder: CachedEncoder, pairs: list[Selection]) -> None:
-        """Fill the cache in one go: texts of one length share a batch, which block by block they would not."""
+        """Fill the cache at once, so that texts of similar length share a batch across blocks."""
         replies = [pair.reply for pair in pairs]
         if self.space == "heads":
             encoder.encode_query([pair.context for pair in pairs])

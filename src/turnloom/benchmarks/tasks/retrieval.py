@@ -28,7 +28,7 @@ class Query:
 
 
 def _published(dataset: str) -> Iterator[Query]:
-    """The sets of DialogueCSE: candidates are named by id."""
+    """Read DialogueCSE's sets, which name candidates by id."""
     found = list(rows(dataset, "test.select"))
     texts = {row["id"]: row["text"] for row in found}
     for row in found:
@@ -39,7 +39,7 @@ def _published(dataset: str) -> Iterator[Query]:
 
 
 def _built(dataset: str, seed: int = 0) -> Iterator[Query]:
-    """The paper's procedure on a set of labelled utterances: 100 candidates by BM25, at most 30 of them positive."""
+    """Apply the paper's procedure to labelled utterances: 100 candidates by BM25, at most 30 of them positive."""
     rng = np.random.default_rng(seed)
     sentences = {}
     for row in rows(dataset, "test"):
@@ -57,7 +57,7 @@ def _built(dataset: str, seed: int = 0) -> Iterator[Query]:
 
 
 def _limited(text: str, best: list[str], labels: dict[str, str]) -> Iterator[Query]:
-    """The first candidates, less positives beyond the limit; none if all or no candidates are positive."""
+    """Yield a query with its first candidates, without positives beyond the limit; none if all or none are positive."""
     candidates: list[str] = []
     relevant: list[bool] = []
     for candidate in best:
@@ -70,12 +70,12 @@ def _limited(text: str, best: list[str], labels: dict[str, str]) -> Iterator[Que
 
 
 def retrieval_queries(dataset: str) -> list[Query]:
-    """The queries of a set."""
+    """Return the queries of a set."""
     return list(_built(dataset) if dataset == "multidogo" else _published(dataset))
 
 
 class SemanticRetrieval(Task):
-    """Candidates are ranked by cosine; those with the query's intent should come first."""
+    """Rank candidates by cosine; those with the query's intent should come first."""
 
     def __init__(self, dataset: str) -> None:
         self.info = TaskInfo(
@@ -89,7 +89,7 @@ class SemanticRetrieval(Task):
         )
 
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:  # noqa: ARG002 - nothing is drawn
-        """MAP and MRR in percent."""
+        """Return MAP and MRR in percent."""
         queries = retrieval_queries(self.info.dataset)
         precision, reciprocal = [], []
         for query, scores in zip(queries, self._scores(encoder, queries), strict=True):
@@ -100,7 +100,7 @@ class SemanticRetrieval(Task):
         return [Draw(means, 100 * np.array(precision))]
 
     def _scores(self, encoder: CachedEncoder, queries: list[Query]) -> Iterator[npt.NDArray[np.float64]]:
-        """For each query, how near its candidates are."""
+        """Yield the similarities of each query's candidates."""
         texts = list(dict.fromkeys(text for query in queries for text in (query.text, *query.candidates)))
         vectors = dict(zip(texts, encoder.encode(texts), strict=True))
         for query in queries:

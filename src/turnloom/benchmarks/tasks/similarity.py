@@ -1,4 +1,4 @@
-"""Semantic textual similarity (DialogueCSE, Table 2; STS-B), and the shape of the space on CLINC150."""
+"""Semantic textual similarity (DialogueCSE, Table 2; STS-B), and the geometry of embeddings on CLINC150."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from turnloom.errors import TurnloomError
 
 
 class SentenceSimilarity(Task):
-    """How well cosines order pairs as people do."""
+    """Measure how well cosines order pairs of sentences as people do."""
 
     def __init__(self, dataset: str, file: str) -> None:
         self.file = file
@@ -30,7 +30,7 @@ class SentenceSimilarity(Task):
         )
 
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:  # noqa: ARG002 - nothing is drawn
-        """Spearman's correlation in percent."""
+        """Return Spearman's correlation in percent."""
         pairs = list(rows(self.info.dataset, self.file))
         first = normalise_rows(encoder.encode([pair["a"] for pair in pairs]))
         second = normalise_rows(encoder.encode([pair["b"] for pair in pairs]))
@@ -41,7 +41,7 @@ class SentenceSimilarity(Task):
 
 
 class Geometry(Task):
-    """The shape of the space on CLINC150's test messages; messages of one intent are positives."""
+    """Measure the geometry of embeddings on CLINC150's test messages; messages of one intent are positives."""
 
     info = TaskInfo(
         name="geometry-clinc150",
@@ -54,7 +54,7 @@ class Geometry(Task):
     )
 
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:  # noqa: ARG002 - nothing is drawn
-        """Not in percent: lower is better for uniformity and alignment, 1 is best for isotropy, 0 for hubness."""
+        """Return raw scores: lower is better for uniformity and alignment; 1 is best for isotropy, 0 for hubness."""
         data = labelled("clinc150", "test")
         _, codes = label_codes(data.labels)
         vectors = encoder.encode(data.texts)
@@ -74,9 +74,9 @@ CODES = {"en": "eng-Latn", "zh": "zho-Hans"}
 
 
 def mteb_similarity_task(dataset: str = "stsb_en", file: str = "test") -> Any:
-    """A task of semantic textual similarity for `mteb.evaluate(model, tasks=[...])`, on data that is here already.
+    """Return a similarity task for `mteb.evaluate(model, tasks=[...])`, on data that is already on this machine.
 
-    Its main score is that of the task `sts-DATASET` here, as a fraction.
+    Its main score is that of Turnloom's task `sts-DATASET`, as a fraction.
     """
     try:
         from mteb.abstasks.sts import AbsTaskSTS
@@ -100,7 +100,7 @@ def mteb_similarity_task(dataset: str = "stsb_en", file: str = "test") -> Any:
         )
 
         def load_data(self, *_: Any, **__: Any) -> None:
-            """Read what is here."""
+            """Read the local data."""
             from datasets import Dataset
 
             pairs = list(rows(dataset, file))
