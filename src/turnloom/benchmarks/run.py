@@ -53,7 +53,16 @@ class TaskResult(BaseModel):
 
 
 class RunResult(BaseModel):
-    """The results of one model on some tasks."""
+    """The results of one model on some tasks.
+
+    Attributes:
+        model: The model's name.
+        fingerprint: Identifies the model.
+        languages: The languages that the model declares.
+        versions: The versions of the software.
+        machine: The machine's processor type and number of cores.
+        tasks: The result of each task, by name.
+    """
 
     model_config = ConfigDict(extra="forbid")
 

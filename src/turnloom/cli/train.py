@@ -36,7 +36,7 @@ def _changes(given: list[str]) -> dict[str, str]:
 
 
 def _validation(choice: str | None, recipe: Recipe) -> Any:
-    """Return the function that validates: on the benchmarks' validation splits or on a dialogue table; None for none."""
+    """Return the function that validates, on the benchmarks' validation splits or on a dialogue table, if any."""
     from turnloom.benchmarks.validation import benchmark_score, reply_score, rerank_score
 
     if choice in (None, "none"):

@@ -113,7 +113,10 @@ class Refit(Options):
         even_sources: Whether to take equally many pairs from each source, as far as it has them; otherwise sources with
             more rows give more.
         passes: The number of passes over the pairs.
+        batch_size: Training pairs per step.
         rate: The learning rate, which falls to zero.
+        temperature: The temperature of the loss.
+        weight_decay: The weight decay of the optimizer.
     """
 
     pairs: int = Field(150_000, ge=2)
