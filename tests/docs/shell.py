@@ -129,7 +129,9 @@ class Shell:
         if "--out" in words:
             # A page shows several ways to one place; each finds it empty.
             shutil.rmtree(words[words.index("--out") + 1], ignore_errors=True)
-        if words[1] == "train":
+        if words[1:3] == ["train", "conversation"]:
+            words = [*words, "--set", "steps=2", "--set", "data.dialogues=8"]
+        elif words[1] == "train":
             self.enlarge(Path(words[3]))
             if "--minutes" in words:
                 place = words.index("--minutes")

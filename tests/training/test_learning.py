@@ -30,7 +30,8 @@ SETTINGS = {
 
 def held_out_top1(model: Path, table: Path) -> float:
     encoder = CachedEncoder(load_encoder(model))
-    (task,) = (task for task in reply_tasks(table) if task.info.name.endswith("-heads") == encoder.has_heads)
+    end = "-next-heads" if encoder.has_heads else "-next"
+    (task,) = (task for task in reply_tasks(table) if task.info.name.endswith(end))
     return task.evaluate(encoder, 1, 0)[0].scores["top1"]
 
 
