@@ -175,7 +175,7 @@ def test_vectors_of_another_model_are_refused(vectors: Path, tmp_path: Path) -> 
 
 
 def test_a_batch_has_each_reply_after_the_turns_before_it(vectors: Path) -> None:
-    sampler = ConversationSampler([vectors], ConversationData(dialogues=8, short=0.0), seed=0)
+    sampler = ConversationSampler([VectorTable(vectors)], ConversationData(dialogues=8, short=0.0), seed=0)
     batch = sampler.batch(0)
     whole = (batch.speakers >= 0).sum(1)
     assert batch.vectors.shape[0] == 8
@@ -187,7 +187,7 @@ def test_a_batch_has_each_reply_after_the_turns_before_it(vectors: Path) -> None
 
 
 def test_processes_share_a_batch_out(vectors: Path) -> None:
-    sampler = ConversationSampler([vectors], ConversationData(dialogues=7), seed=3)
+    sampler = ConversationSampler([VectorTable(vectors)], ConversationData(dialogues=7), seed=3)
     whole, parts = sampler.batch(5), [sampler.batch(5, rank, 3) for rank in range(3)]
     assert [row for part in parts for row in part.dialogue.tolist()] == whole.dialogue.tolist()
     assert [text for part in parts for text in part.text.tolist()] == whole.text.tolist()
@@ -210,9 +210,15 @@ def test_an_encoder_that_is_trained_on_loses_what_read_its_old_vectors(
 def test_sources_that_are_unlike_are_only_for_the_gate(model: Path, vectors: Path, tmp_path: Path) -> None:
     table = write_table(tmp_path / "smalltalk", talks(30, seed=9))
     build_vectors([table], tmp_path / "other", VectorOptions(lambda: turn_encoder(load_encoder(model))))
-    sources = [VectorTable(folder).conversations.names for folder in (vectors, tmp_path / "other")]
-    assert sources == [["table"], ["smalltalk"]]
+    tables = [VectorTable(folder) for folder in (vectors, tmp_path / "other")]
+    assert [table.conversations.names for table in tables] == [["table"], ["smalltalk"]]
     options = ConversationData(dialogues=8, unlike=["smalltalk"])
     parts: tuple[Part, ...] = ("train", "held-out", "unlike")
-    turns = {part: ConversationSampler([vectors, tmp_path / "other"], options, 0, part).turns for part in parts}
+    turns = {part: ConversationSampler(tables, options, 0, part).turns for part in parts}
     assert turns == {"train": {"table": 294 * 4}, "held-out": {"table": 6 * 4}, "unlike": {"smalltalk": 30 * 4}}
+
+
+def test_the_base_model_is_never_overwritten(model: Path, vectors: Path) -> None:
+    with pytest.raises(TurnloomError, match="is the model to start from"):
+        train_conversation(recipe(model), [vectors], model)
+    assert not (model / "training").exists()

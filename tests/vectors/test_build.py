@@ -22,6 +22,7 @@ from sentence_transformers.sentence_transformer.modules import Normalize
 from tests.replies.toy import WordEncoder, dialogue, many, write_table
 from tests.runtime.test_conversation import with_conversation
 from tests.training.toy import write_headed, write_start
+from turnloom.cli.quickstart_scores import encode_once
 from turnloom.corpus.schema import Dialogue, Turn
 from turnloom.errors import TurnloomError
 from turnloom.files import WholeFolder
@@ -282,3 +283,10 @@ def test_a_conversation_encoder_finds_its_turns(tmp_path: Path) -> None:
     turns: Any = turn_encoder(found)
     assert turns.encoded == 0
     assert found.fingerprint == encoder.fingerprint
+
+
+def test_quickstart_goes_on_with_a_conversation_encoder(tmp_path: Path) -> None:
+    with_conversation(write_headed(tmp_path / "m"))
+    table = write_table(tmp_path / "t", [dialogue(1, "tell me about q1", "the a1 is that")])
+    encoder = encode_once(tmp_path / "m", table, tmp_path / "v")
+    assert encoder.encode_query([["tell me about q1", "the a1 is that", "thanks"]]).shape == (1, 64)

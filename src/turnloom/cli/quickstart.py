@@ -21,7 +21,7 @@ from turnloom.files import replacing, write_whole
 if TYPE_CHECKING:
     from turnloom.corpus.readers.source import LogFile
     from turnloom.intents.discover import Draft
-    from turnloom.vectors import StoredEncoder
+    from turnloom.runtime import Encoder
 
 INSTALLED_START = "turnloom-mini"
 DEFAULT_START = "sentence-transformers/all-MiniLM-L6-v2"
@@ -171,14 +171,16 @@ def _train(out: Path, base: Path, recipe: str, minutes: float) -> None:
     say(f"{seen['steps']:,} steps over {seen['pairs']:,} pairs: {model}")
 
 
-def _index(out: Path, model: Path) -> StoredEncoder:
+def _index(out: Path, model: Path) -> Encoder:
     """Encode every text once and index the replies; return the encoder, which reads these vectors."""
     from turnloom.replies import ReplyIndex
+    from turnloom.vectors import VectorTable
 
     _announce(5, "Indexing replies", "Each reply that was ever given is kept once, to be suggested where it fits.")
-    encoder = encode_once(model, out / "prepared", out / VECTORS / model.name)
-    encoded = encoder.table.manifest
-    say(f"{encoded.texts:,} distinct texts of {encoded.turns:,} turns, each encoded once: {encoder.table.folder}")
+    vectors = out / VECTORS / model.name
+    encoder = encode_once(model, out / "prepared", vectors)
+    encoded = VectorTable(vectors).manifest
+    say(f"{encoded.texts:,} distinct texts of {encoded.turns:,} turns, each encoded once: {vectors}")
     with share_progress() as show:
         index = ReplyIndex.build([out / "prepared"], out / "replies", encoder, on_progress=show)
     version = index.version
@@ -186,7 +188,7 @@ def _index(out: Path, model: Path) -> StoredEncoder:
     return encoder
 
 
-def _intents(out: Path, model: Path, encoder: StoredEncoder) -> None:
+def _intents(out: Path, model: Path, encoder: Encoder) -> None:
     from turnloom.intents import IntentClassifier, read_messages
 
     why = "First messages that mean the same form groups: each is the draft of an intent, for you to rename."
@@ -203,7 +205,7 @@ def _intents(out: Path, model: Path, encoder: StoredEncoder) -> None:
         _write_csv(draft, [("text", "label"), *found.examples])
     known = list(read_messages(draft))
     in_scope = [message.turns for message in read_messages(wordings)] if wordings.exists() else []
-    classifier = IntentClassifier(str(model), vectors=encoder.table.folder)
+    classifier = IntentClassifier(str(model), vectors=out / VECTORS / model.name)
     classifier.fit([message.turns for message in known], [message.labels for message in known], held_out=in_scope)
     classifier.save(out / "intents")
     names = list(dict.fromkeys(label for message in known for label in message.labels))  # Largest groups first.
@@ -211,7 +213,7 @@ def _intents(out: Path, model: Path, encoder: StoredEncoder) -> None:
     say(f"Rename or merge them in {draft}, then run this command again.")
 
 
-def _draft(out: Path, encoder: StoredEncoder) -> Draft:
+def _draft(out: Path, encoder: Encoder) -> Draft:
     """Draft examples of intents from groups of similar first turns."""
     from turnloom.corpus import read_table
     from turnloom.intents.discover import draft_intents

@@ -13,7 +13,7 @@ from turnloom.errors import TurnloomError
 if TYPE_CHECKING:
     from turnloom.benchmarks import RunResult, TaskResult
     from turnloom.benchmarks.compare import Difference
-    from turnloom.vectors import StoredEncoder
+    from turnloom.runtime import Encoder
 
 HEADS = "-heads"
 KEPT = "base-model"
@@ -56,20 +56,21 @@ def _measure(out: Path, base: Path, trained: Path) -> list[RunResult]:
     return measure_all(models, tasks, out / "scores")
 
 
-def encode_once(model: Path, table: Path, vectors: Path, *, again: bool = True) -> StoredEncoder:
+def encode_once(model: Path, table: Path, vectors: Path, *, again: bool = True) -> Encoder:
     """Return a model that reads a table's texts from stored vectors; missing texts are encoded first.
 
     With `again=False`, existing vectors stay as they are: they may cover more texts than the table has.
     """
     from turnloom.runtime import load_encoder
-    from turnloom.vectors import StoredEncoder, VectorOptions, VectorTable, build_vectors
+    from turnloom.vectors import VectorOptions, build_vectors
+    from turnloom.vectors.encoder import stored
     from turnloom.vectors.table import MANIFEST
 
     encoder = load_encoder(model)
     if again or not (vectors / MANIFEST).exists():
         with share_progress() as show:
             build_vectors([table], vectors, VectorOptions(lambda: encoder, command="turnloom quickstart"), show)
-    return StoredEncoder(encoder, VectorTable(vectors))
+    return stored(encoder, vectors)
 
 
 def _for_replies(run: RunResult) -> RunResult:

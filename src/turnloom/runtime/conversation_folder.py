@@ -11,10 +11,12 @@ from pydantic import ValidationError
 from turnloom.errors import TurnloomError
 from turnloom.runtime.conversation import ConversationEncoder, ConversationShape, Numbers
 from turnloom.runtime.model_folder import CONVERSATION, damage_named
+from turnloom.runtime.onnx_backend import open_graph
 from turnloom.runtime.protocols import Encoder, Vectors, has_separate_heads
-from turnloom.runtime.trusted import check_graph
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from turnloom.runtime.conversation_network import ConversationNetwork
 
 SHAPE, WEIGHTS = "conversation.json", "weights.safetensors"
@@ -54,20 +56,8 @@ class OnnxReader:
     """
 
     def __init__(self, folder: Path) -> None:
-        import onnxruntime
-
         self.shape = read_shape(folder)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        sessions = []
-        for name in (READ_GRAPH, REPLY_GRAPH):
-            path = folder / CONVERSATION / name
-            check_graph(path)
-            try:
-                sessions.append(onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]))
-            except Exception as error:  # onnxruntime raises a different class for each fault of a file.
-                raise TurnloomError(f"{path} cannot be loaded ({error})", "export the model again") from error
-        self._read, self._reply = sessions
+        self._read, self._reply = (open_graph(folder / CONVERSATION / name) for name in (READ_GRAPH, REPLY_GRAPH))
 
     def read(self, vectors: Vectors, speakers: Numbers) -> tuple[Vectors, Vectors]:
         """Return queries, and turns in context."""
@@ -87,18 +77,22 @@ def heads_of(encoder: Any) -> dict[str, Any]:
     return {"query_head": encoder.head("query"), "reply_head": encoder.head("document")}
 
 
+def own_weights(network: ConversationNetwork) -> dict[str, Tensor]:
+    """Return the weights that are the network's own: all but the encoder's heads."""
+    return {
+        name: tensor.detach().contiguous().cpu()
+        for name, tensor in network.state_dict().items()
+        if not name.startswith(HEADS)
+    }
+
+
 def save_conversation(network: ConversationNetwork, folder: Path) -> None:
     """Write a conversation encoder into a model's folder, in half precision."""
     from safetensors.torch import save_file
 
     inside = folder / CONVERSATION
     inside.mkdir(parents=True, exist_ok=True)
-    weights = {
-        name: tensor.detach().half().contiguous().cpu()
-        for name, tensor in network.state_dict().items()
-        if not name.startswith(HEADS)
-    }
-    save_file(weights, inside / WEIGHTS)
+    save_file({name: tensor.half() for name, tensor in own_weights(network).items()}, inside / WEIGHTS)
     (inside / SHAPE).write_text(network.shape.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 
@@ -164,7 +158,7 @@ def export_conversation(encoder: ConversationEncoder, folder: Path, *, stands_fo
         stands_for: Whether the export can replace the model, for example to search replies that the model encoded.
     """
     import torch
-    from torch import Tensor, nn
+    from torch import nn
 
     assert isinstance(encoder.reader, TorchReader)
     network, shape = encoder.reader.network, encoder.reader.shape

@@ -95,32 +95,41 @@ def batches_of(sizes: npt.NDArray[np.int64], tokens: int, most: int) -> list[sli
     return found
 
 
+def open_graph(path: Path) -> Any:
+    """Open an ONNX graph to run on the CPU, on the calling thread alone.
+
+    Raises:
+        TurnloomError: If the extra is missing, the graph reads other files, or it is damaged.
+    """
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise TurnloomError(f"{path.parent} needs onnxruntime", "pip install 'turnloom[onnx]'") from error
+    check_graph(path)
+    options = onnxruntime.SessionOptions()
+    # Each thread takes its own batches: two threads on one batch of short texts do only 1.4 times the work of one.
+    options.intra_op_num_threads = 1
+    # Without VNNI, products of two 8-bit pairs are summed in 16 bits and saturate, which moves scores by tenths.
+    # This asks for kernels that don't; with VNNI it would only prevent its use and take three times as long.
+    options.add_session_config_entry("session.x64quantprecision", "0" if has_vnni() else "1")
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime raises a different class for each fault of a file.
+        raise TurnloomError(f"{path} cannot be loaded ({error})", "export the model again") from error
+
+
 class _Exported:
     """A graph and its tokenizer: the base class of exported encoders and cross-encoders."""
 
     def __init__(self, folder: Path, *, threads: int | None = None, batch_tokens: int = BATCH_TOKENS) -> None:
-        try:
-            import onnxruntime
-        except ImportError as error:
-            raise TurnloomError(f"{folder} needs onnxruntime", "pip install 'turnloom[onnx]'") from error
         from transformers import AutoTokenizer
 
         self._spec = read_spec(folder)
         check_folder(folder)
-        check_graph(folder / GRAPH)
-        options = onnxruntime.SessionOptions()
-        # Each thread takes its own batches: two threads on one batch of short texts do only 1.4 times the work of one.
-        options.intra_op_num_threads = 1
-        # Without VNNI, products of two 8-bit pairs are summed in 16 bits and saturate, which moves scores by tenths.
-        # This asks for kernels that don't; with VNNI it would only prevent its use and take three times as long.
-        options.add_session_config_entry("session.x64quantprecision", "0" if has_vnni() else "1")
+        self._graph = open_graph(folder / GRAPH)
         self._threads = threads or usable_cores()
         self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
         self._batch_tokens = batch_tokens
-        try:
-            self._graph = onnxruntime.InferenceSession(str(folder / GRAPH), options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # onnxruntime raises a different class for each fault of a file.
-            raise TurnloomError(f"{folder / GRAPH} cannot be loaded ({error})", "export the model again") from error
         with damage_named(folder):
             self._tokenizer: Any = AutoTokenizer.from_pretrained(
                 str(folder), local_files_only=True, use_fast=True, trust_remote_code=False

@@ -1,4 +1,4 @@
-"""Conversations under way: the vectors of their turns, so that a new message is all that is encoded."""
+"""Keep the turn vectors of conversations in progress, so that only new messages are encoded."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class _Remembered:
 
 
 class ConversationStates:
-    """States of conversations by id: at most so many, the ones not used for longest leave first.
+    """The states of conversations by id, up to a maximum; the least recently used ones are dropped first.
 
-    A client always sends the whole conversation, so nothing depends on what is remembered here: not on which worker
-    answers, and not on whether a state has expired. Texts are not kept.
+    Clients always send the whole conversation, so no answer depends on this memory: neither on which worker answers, nor
+    on whether a state has expired. Texts are not kept.
     """
 
     def __init__(self, encoder: ConversationEncoder, options: ConversationMemory) -> None:
@@ -40,10 +40,10 @@ class ConversationStates:
         return len(self._states)
 
     def query(self, owner: str, name: str, context: Sequence[str]) -> Vectors:
-        """The query for a reply to a conversation; only turns that were not there the last time are encoded.
+        """Return the query vector for a reply; only turns that are new since the last call are encoded.
 
         Args:
-            owner: Whose conversation it is: ids of two owners are never the same conversation.
+            owner: The key that owns the conversation; two owners never share one, even with the same id.
             name: The conversation's id.
             context: All of its turns so far.
         """

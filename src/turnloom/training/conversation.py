@@ -19,7 +19,7 @@ from turnloom.errors import TurnloomError
 from turnloom.files import WholeFolder, write_whole
 from turnloom.objectives.gathering import first_process_first, from_first_process, is_first_process, world_size
 from turnloom.runtime.conversation import ConversationEncoder, ConversationShape
-from turnloom.runtime.conversation_folder import HEADS, TorchReader, heads_of, save_conversation
+from turnloom.runtime.conversation_folder import TorchReader, heads_of, own_weights, save_conversation
 from turnloom.runtime.conversation_network import ConversationNetwork
 from turnloom.runtime.encoder import load_encoder
 from turnloom.runtime.model_folder import NOT_THE_MODEL, model_folder
@@ -29,6 +29,7 @@ from turnloom.training.conversation_data import ConversationSampler, Part
 from turnloom.training.conversation_loss import conversation_loss, fit_gate
 from turnloom.training.conversation_recipe import ConversationRecipe
 from turnloom.training.folder import CONFIG, WORK, claim
+from turnloom.vectors.table import VectorTable
 
 STEP, MOMENTS, NETWORK = "step.json", "optimizer.pt", "network.safetensors"
 LARGEST_SHARE = 0.6
@@ -73,18 +74,21 @@ def train_conversation(
         TurnloomError: If the vectors are another model's, or the folder contains another run.
     """
     clock = RunClock(minutes, time.monotonic() if began is None else began)
-    sampler = ConversationSampler(vectors, recipe.data, recipe.seed)
+    tables = [VectorTable(folder) for folder in vectors]
+    sampler = ConversationSampler(tables, recipe.data, recipe.seed)
     torch.manual_seed(recipe.seed)
     base, network = _network(recipe, sampler)
+    if base.resolve() == out.resolve():
+        raise TurnloomError(f"{out} is the model to start from", "choose another --out")
     work = out / WORK
     with first_process_first():
         if is_first_process():
-            hashes = sorted(table.manifest.content_hash for table in sampler.tables)
+            hashes = sorted(table.manifest.content_hash for table in tables)
             claim(recipe, hashes, work, resume=resume)
     clock.resume(work)
     run = _Run(recipe, sampler, network, work, clock, ConversationResult(out, turns=sampler.turns), on_progress)
     result = run.train(resume)
-    fit_gate(network, _gate_samplers(recipe, vectors), bf16=recipe.computes_in_bf16, on_progress=on_progress)
+    fit_gate(network, _gate_samplers(recipe, tables), bf16=recipe.computes_in_bf16, on_progress=on_progress)
     if is_first_process():
         _save(network, base, out)
         summary = {"steps": result.steps, "contexts": result.contexts, "minutes": result.minutes, "turns": result.turns}
@@ -124,19 +128,17 @@ def _network(recipe: ConversationRecipe, sampler: ConversationSampler) -> tuple[
     return folder, ConversationNetwork(shape, **heads, dropout=options.dropout)
 
 
-def _gate_samplers(recipe: ConversationRecipe, vectors: Sequence[Path]) -> list[ConversationSampler]:
+def _gate_samplers(recipe: ConversationRecipe, tables: Sequence[VectorTable]) -> list[ConversationSampler]:
     found = []
     parts: tuple[Part, ...] = ("held-out", "unlike")
     for part in parts:
         with suppress(TurnloomError):  # There may be too few dialogues to hold any out, or no `unlike` sources.
-            found.append(ConversationSampler(vectors, recipe.data, recipe.seed, part))
+            found.append(ConversationSampler(tables, recipe.data, recipe.seed, part))
     return found
 
 
 def _save(network: ConversationNetwork, base: Path, out: Path) -> None:
     """Write the base model's files, with the conversation encoder added."""
-    if base.resolve() == out.resolve():
-        raise TurnloomError(f"{out} is the model to start from", "choose another --out")
     whole = WholeFolder(out, CONFIG, "a model", keep_others=True)
     for path in base.iterdir():
         if path.name in NOT_THE_MODEL or path.name.startswith("."):
@@ -228,8 +230,7 @@ class _Run:
         """Write everything that the next step depends on, completely or not at all."""
         folder = self._work / f"checkpoint-{self.result.steps}"
         whole = WholeFolder(folder, STEP, "a checkpoint")
-        own = {name: tensor for name, tensor in self._network.state_dict().items() if not name.startswith(HEADS)}
-        save_file({name: tensor.contiguous() for name, tensor in own.items()}, whole.new / NETWORK)
+        save_file(own_weights(self._network), whole.new / NETWORK)
         torch.save(self._optimizer.state_dict(), whole.new / MOMENTS)
         state = {name: getattr(self.result, name) for name in ("steps", "contexts", "minutes")}
         (whole.new / STEP).write_text(json.dumps(state) + "\n", encoding="utf-8")

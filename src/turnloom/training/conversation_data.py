@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -51,7 +50,7 @@ class ConversationSampler:
     """Draw the batch of a step, which depends on the seed and the step alone.
 
     Args:
-        folders: Vector tables of one encoder.
+        tables: Vector tables of one encoder.
         options: How to draw and cut dialogues.
         seed: The seed of all draws.
         part: Whether to draw from the training dialogues, from held-out ones (every fiftieth, if there are enough), or
@@ -61,13 +60,16 @@ class ConversationSampler:
         TurnloomError: If the tables are of several encoders, or no dialogue has two turns.
     """
 
-    def __init__(self, folders: Sequence[Path], options: ConversationData, seed: int, part: Part = "train") -> None:
-        self.tables = [VectorTable(folder) for folder in folders]
-        first = self.tables[0].manifest
-        for table in self.tables[1:]:
+    def __init__(
+        self, tables: Sequence[VectorTable], options: ConversationData, seed: int, part: Part = "train"
+    ) -> None:
+        self.tables = tables
+        first = tables[0].manifest
+        for table in tables[1:]:
             if table.manifest.fingerprint != first.fingerprint:
                 raise TurnloomError(
-                    f"{table.folder} holds vectors of {table.manifest.model}, {folders[0]} those of {first.model}",
+                    f"{table.folder} holds vectors of {table.manifest.model}, "
+                    f"{tables[0].folder} those of {first.model}",
                     "make both with the same model",
                 )
         self.fingerprint, self.width = first.fingerprint, first.width
