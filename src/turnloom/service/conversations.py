@@ -27,8 +27,8 @@ class _Remembered:
 class ConversationStates:
     """The states of conversations by id, up to a maximum; the least recently used ones are dropped first.
 
-    Clients always send the whole conversation, so no answer depends on this memory: neither on which worker answers, nor
-    on whether a state has expired. Texts are not kept.
+    Clients always send the whole conversation, so no answer depends on this memory: neither on which worker answers,
+    nor on whether a state has expired. Texts are not kept.
     """
 
     def __init__(self, encoder: ConversationEncoder, options: ConversationMemory) -> None:
