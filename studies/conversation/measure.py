@@ -1,11 +1,11 @@
 """How good conversation encoders are: all turns, ten candidates, appropriate replies, and conversations never seen.
 
-Usage: TURNLOOM_DATA=... python -m studies.conversation.measure {seen|unseen|airline|figures} BASE TODAY [SEED...]
+Usage: TURNLOOM_DATA=... python -m studies.conversation.measure {seen|unseen|figures} BASE TODAY [SEED...]
 
 BASE is the base model, TODAY turnloom-mini without its conversation encoder (`--without` makes it), each SEED a model
 trained with another seed. `seen` measures what choices may be made on beforehand, by their validation splits. `unseen`
-and `airline` look at conversations that decide nothing; each look is counted in `results.json`. What is measured is
-kept there, and `figures` writes `figures.json` from it.
+looks at Topical-Chat, which decides nothing; each look is counted in `results.json`. What is measured is kept there,
+and `figures` writes `figures.json` from it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import shutil
 import statistics
 import sys
 
-from studies.flagship.adapt import WORK
 from studies.lib.figures import record
 from studies.lib.results import Results
 from turnloom.benchmarks import RunResult
@@ -45,10 +44,10 @@ def evaluate(run: str, model: str, *options: str) -> None:
 
 def look(run: str, model: str, what: str, *options: str) -> None:
     """The same for conversations that decide nothing, and count it."""
-    if RESULTS.get(f"{run}-{what}", "results") is None:
+    if RESULTS.get(run, "results") is None:
         looks = RESULTS.get("looks", "count") or {}
         RESULTS.put("looks", {"count": {**looks, what: looks.get(what, 0) + 1}})
-    evaluate(f"{run}-{what}", model, *options)
+    evaluate(run, model, *options)
 
 
 def without_conversation(model: str, out: str) -> None:
@@ -109,8 +108,25 @@ def appropriate_interval(seeds: list[str]) -> dict[str, float]:
     return {"appropriate_margin_low": min(low)}
 
 
-def main(what: str, base: str, today: str, *seeds: str) -> None:
-    models = {"start": base, "today": today, **{f"seed{number}": model for number, model in enumerate(seeds)}}
+def unseen_figures(seeds: list[str]) -> dict[str, float]:
+    task = "select-topical_chat-all-heads"
+    every = [scores(f"{seed}-topical_chat").tasks[task].mean() for seed in seeds]
+    return {
+        "heldout.topical_chat_top1": statistics.fmean(every),
+        "heldout.topical_chat_top1_spread": max(every) - min(every),
+        **{
+            f"{run}.topical_chat_top1": best(f"{run}-topical_chat", "select-topical_chat") for run in ("start", "today")
+        },
+        **{f"looks_{what}": float(count) for what, count in RESULTS.get("looks", "count").items()},
+    }
+
+
+def models_by_name(base: str, today: str, *seeds: str) -> dict[str, str]:
+    return {"start": base, "today": today, **{f"seed{number}": model for number, model in enumerate(seeds)}}
+
+
+def main(what: str, *arguments: str) -> None:
+    models = models_by_name(*arguments)
     if what == "seen":
         for run, model in models.items():
             evaluate(run, model, "--tasks", ",".join(names(heads=run != "start")))
@@ -119,12 +135,16 @@ def main(what: str, base: str, today: str, *seeds: str) -> None:
         for run, model in models.items():
             end = "" if run == "start" else "-heads"
             turns = TURNS if run in ("start", "today") else ("all",)
-            look(run, model, "topical_chat", "--tasks", ",".join(f"select-topical_chat-{one}{end}" for one in turns))
-    elif what == "airline":
-        for run, model in models.items():
-            look(run, model, "airline", "--responses", str(WORK / "held"))
+            look(
+                f"{run}-topical_chat",
+                model,
+                "topical_chat",
+                "--tasks",
+                ",".join(f"select-topical_chat-{one}{end}" for one in turns),
+            )
     elif what == "figures":
-        record("conversation", seen_figures([run for run in models if run.startswith("seed")]))
+        seeds = [run for run in models if run.startswith("seed")]
+        record("conversation", seen_figures(seeds) | unseen_figures(seeds))
     else:
         sys.exit(__doc__)
 

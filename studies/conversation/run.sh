@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Trains conversation encoders over turnloom-mini with three seeds, and measures them. Each run takes at most 45 minutes on one core; finished steps are skipped.
-# Needs TURNLOOM_DATA (the public sets) and MODELS (a folder with all-MiniLM-L6-v2).
+# Needs TURNLOOM_DATA (the public sets) and MODELS (a folder with all-MiniLM-L6-v2, gte-small and all-mpnet-base-v2).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 mini=runs/conversation/today
@@ -19,6 +19,8 @@ models=("$MODELS/all-MiniLM-L6-v2" "$mini" "$runs/seed0" "$runs/seed1" "$runs/se
 python -m studies.conversation.measure seen "${models[@]}"
 python -m studies.conversation.measure unseen "${models[@]}"
 python -m studies.conversation.measure figures "${models[@]}"
+for corpus in airline dailydialog mudoco; do python -m studies.conversation.adapt "$corpus" "${models[@]}"; done
+python -m studies.conversation.encoders minilm="$MODELS/all-MiniLM-L6-v2" gte="$MODELS/gte-small" mpnet="$MODELS/all-mpnet-base-v2"
 python -m studies.conversation.speed incremental "$runs/seed0"
 python -m studies.conversation.speed training "$runs"/seed?
 for what in ratio ray kill; do python -m studies.conversation.vectors "$what" "$runs/slices"; done
