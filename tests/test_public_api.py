@@ -85,9 +85,9 @@ PUBLIC = {
     "turnloom.service": ["ServiceConfig", "config_text", "load_config"],
     "turnloom.training": [
         "ConversationRecipe",
-        "ConversationResult",
         "Recipe",
         "TrainResult",
+        "VectorResult",
         "load_recipe",
         "recipe_names",
         "recipe_text",

@@ -27,7 +27,7 @@ from turnloom.training import (
 )
 from turnloom.training import conversation as conversation_training
 from turnloom.training.conversation_data import ConversationSampler, Part
-from turnloom.training.conversation_recipe import ConversationData
+from turnloom.training.vector_recipe import ConversationData
 from turnloom.vectors import VectorOptions, VectorTable, build_vectors
 
 FILLERS = ["the", "is", "that", "was"]

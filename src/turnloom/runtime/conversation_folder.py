@@ -15,7 +15,7 @@ from turnloom.runtime.onnx_backend import open_graph
 from turnloom.runtime.protocols import Encoder, Vectors, has_separate_heads
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from torch import Tensor, nn
 
     from turnloom.runtime.conversation_network import ConversationNetwork
 
@@ -77,8 +77,8 @@ def heads_of(encoder: Any) -> dict[str, Any]:
     return {"query_head": encoder.head("query"), "reply_head": encoder.head("document")}
 
 
-def own_weights(network: ConversationNetwork) -> dict[str, Tensor]:
-    """Return the weights that are the network's own: all but the encoder's heads."""
+def own_weights(network: nn.Module) -> dict[str, Tensor]:
+    """Return the weights that are a network's own: all but the encoder's heads."""
     return {
         name: tensor.detach().contiguous().cpu()
         for name, tensor in network.state_dict().items()

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from turnloom.training.conversation import ConversationResult, train_conversation
-from turnloom.training.conversation_recipe import ConversationRecipe
+from turnloom.training.conversation import train_conversation
 from turnloom.training.recipe import Recipe, load_recipe, recipe_names, recipe_text, trains_conversation
 from turnloom.training.run import TrainResult, train
+from turnloom.training.vector_recipe import ConversationRecipe
+from turnloom.training.vector_run import VectorResult
 
 __all__ = [
     "ConversationRecipe",
-    "ConversationResult",
     "Recipe",
     "TrainResult",
+    "VectorResult",
     "load_recipe",
     "recipe_names",
     "recipe_text",

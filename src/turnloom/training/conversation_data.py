@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from turnloom.errors import TurnloomError
-from turnloom.training.conversation_recipe import ConversationData
+from turnloom.training.vector_recipe import ConversationData
 from turnloom.vectors.table import Rows, VectorTable
 
 HELD_OUT_EVERY, FEWEST_WITH_HELD_OUT = 50, 200

@@ -18,8 +18,8 @@ from turnloom.files import WholeFolder, refuse_other_files, write_whole
 from turnloom.runtime.context_format import FILE, ContextFormat
 from turnloom.runtime.model_folder import NOT_THE_MODEL, folder_fingerprint, model_folder
 from turnloom.training.clock import CLOCK
-from turnloom.training.conversation_recipe import ConversationRecipe
 from turnloom.training.recipe import Recipe, load_recipe
+from turnloom.training.vector_recipe import VectorRecipe
 
 WORK = "training"
 """The folder inside the model's folder for the recipe, the validation curve, and checkpoints during a run."""
@@ -37,7 +37,7 @@ _OLDER_NAMES = {
 }
 
 
-def claim(recipe: Recipe | ConversationRecipe, tables: Sequence[str], work: Path, *, resume: bool) -> None:
+def claim(recipe: Recipe | VectorRecipe, tables: Sequence[str], work: Path, *, resume: bool) -> None:
     """Record which run uses the folder, so that another run neither overwrites nor resumes it.
 
     `tables` are the content hashes of the training data.

@@ -1,4 +1,4 @@
-"""The recipe of a conversation encoder, which trains on stored vectors."""
+"""Recipes that train on stored vectors: the settings they share, and those of a conversation encoder."""
 
 from __future__ import annotations
 
@@ -10,11 +10,49 @@ from turnloom.runtime.encoder import computes_bf16_fast
 from turnloom.training.objective_options import Options
 
 
-class ConversationModel(Options):
-    """The base model whose vectors are read, and the network on top.
+class VectorModel(Options):
+    """The base model whose vectors are read.
 
     Attributes:
         start: The folder of the base model that made the vectors; the trained model is a copy with the network added.
+    """
+
+    start: str | None = None
+
+
+class VectorRecipe(Options):
+    """The settings that all recipes for vectors share.
+
+    Attributes:
+        name: The method's name.
+        model: The base model.
+        steps: The number of steps, unless you pass minutes.
+        rate: The peak learning rate.
+        weight_decay: The weight decay of AdamW.
+        seed: The random seed.
+        bf16: Whether to compute in bfloat16; `auto` where the machine is fast at it.
+        save_every: The number of steps between checkpoints.
+    """
+
+    name: str
+    model: VectorModel = VectorModel()
+    steps: int = Field(12_000, ge=1)
+    rate: float = Field(1e-3, gt=0)
+    weight_decay: float = Field(0.01, ge=0)
+    seed: int = 0
+    bf16: bool | Literal["auto"] = "auto"
+    save_every: int = Field(500, ge=1)
+
+    @property
+    def computes_in_bf16(self) -> bool:
+        """Whether training on this machine computes in bfloat16."""
+        return computes_bf16_fast() if self.bf16 == "auto" else self.bf16
+
+
+class ConversationModel(VectorModel):
+    """The base model whose vectors are read, and the network on top.
+
+    Attributes:
         adapt: Whether to continue from the conversation encoder in this folder.
         size: The dimension of the network's hidden states.
         layers: The number of layers.
@@ -24,7 +62,6 @@ class ConversationModel(Options):
         dropout: Dropout in training.
     """
 
-    start: str | None = None
     adapt: bool = False
     size: int = Field(256, ge=8)
     layers: int = Field(2, ge=1)
@@ -55,37 +92,18 @@ class ConversationData(Options):
     unlike: list[str] = Field(default_factory=list)
 
 
-class ConversationRecipe(Options):
+class ConversationRecipe(VectorRecipe):
     """Everything that decides how a conversation encoder is trained.
 
     Attributes:
-        name: The method's name.
         model: The base model, and the network.
         data: The batches.
         inverse_frequency: Whether pairs with frequent replies count less, as in WMDC.
-        steps: The number of steps, unless you pass minutes.
-        rate: The peak learning rate.
-        weight_decay: The weight decay of AdamW.
         adapt: Settings to override when you adapt a trained conversation encoder (`--adapt`).
-        seed: The random seed.
-        bf16: Whether to compute in bfloat16; `auto` where the machine is fast at it.
-        save_every: The number of steps between checkpoints.
     """
 
-    name: str
     trains: Literal["conversation"]
     model: ConversationModel = ConversationModel()
     data: ConversationData = ConversationData()
     inverse_frequency: bool = False
-    steps: int = Field(12_000, ge=1)
-    rate: float = Field(1e-3, gt=0)
-    weight_decay: float = Field(0.01, ge=0)
     adapt: dict[str, str | int | float | bool] = Field(default_factory=dict)
-    seed: int = 0
-    bf16: bool | Literal["auto"] = "auto"
-    save_every: int = Field(500, ge=1)
-
-    @property
-    def computes_in_bf16(self) -> bool:
-        """Whether training on this machine computes in bfloat16."""
-        return computes_bf16_fast() if self.bf16 == "auto" else self.bf16
