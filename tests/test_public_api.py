@@ -86,6 +86,7 @@ PUBLIC = {
     "turnloom.training": [
         "ConversationRecipe",
         "Recipe",
+        "RerankRecipe",
         "TrainResult",
         "VectorResult",
         "load_recipe",
@@ -93,7 +94,8 @@ PUBLIC = {
         "recipe_text",
         "train",
         "train_conversation",
-        "trains_conversation",
+        "train_rerank",
+        "trained_on_vectors",
     ],
     "turnloom.vectors": ["Conversations", "StoredEncoder", "VectorOptions", "VectorTable", "build_vectors"],
     "turnloom.views": [

@@ -7,12 +7,12 @@ mini=runs/conversation/today
 runs=runs/conversation
 mkdir -p "$runs"
 [ -e "$mini/config.json" ] || python -c "from studies.conversation.measure import without_conversation as copy; copy('models/turnloom-mini', '$mini')"
-[ -e "$runs/tier-a/manifest.json" ] || turnloom prepare sgd multiwoz21 taskmaster self_dialogue star ubuntu_irc casino smcalflow \
-  synthetic_persona_chat dstc2_babi6 chatterbot_en --split train --hold-out dse,diaeval,ums --out "$runs/tier-a"
+[ -e "$runs/tier-a/manifest.json" ] || turnloom prepare sgd multiwoz21 taskmaster self_dialogue star ubuntu_irc smcalflow \
+  dstc2_babi6 chatterbot_en --split train --hold-out dse,diaeval,ums --out "$runs/tier-a"
 turnloom vectors "$runs/tier-a" --model "$mini" --bf16 --out "$runs/vectors"
 for seed in 0 1 2; do
   [ -e "$runs/seed$seed/training/result.json" ] || turnloom train conversation "$runs/vectors" --start "$mini" \
-    --set "data.unlike=[synthetic_persona_chat, casino]" --set "seed=$seed" --out "$runs/seed$seed" \
+    --set "seed=$seed" --out "$runs/seed$seed" \
     $([ -e "$runs/seed$seed/training" ] && echo --resume)
 done
 models=("$MODELS/all-MiniLM-L6-v2" "$mini" "$runs/seed0" "$runs/seed1" "$runs/seed2")

@@ -15,7 +15,7 @@ from turnloom.errors import TurnloomError
 from turnloom.runtime import load_encoder
 from turnloom.runtime.conversation import ConversationEncoder, ConversationShape
 from turnloom.runtime.conversation_folder import heads_of, save_conversation
-from turnloom.runtime.conversation_network import MEANING_WEIGHT, ConversationNetwork
+from turnloom.runtime.conversation_network import ConversationNetwork
 from turnloom.runtime.export import export_model
 from turnloom.runtime.protocols import Encoder, Vectors, is_made_for, turn_encoder, unit_rows
 
@@ -35,7 +35,7 @@ def with_conversation(folder: Path, *, trained: bool = True, max_turns: int = 8)
     )
     if trained:
         for name, weight in network.named_parameters():
-            if weight.requires_grad and name != "log_scale":
+            if (weight.requires_grad or name in ("familiar", "whitening")) and name != "log_scale":
                 torch.nn.init.normal_(weight, std=0.3)
     save_conversation(network, folder)
     loaded = load_encoder(folder)
@@ -66,10 +66,8 @@ def test_untrained_it_is_the_encoders_own_heads(folder: Path) -> None:
     width = 32
     query, reply = encoder.encode_query([TALK[:1]]), encoder.encode_document(["thanks"])
     assert query.shape == reply.shape == (1, 2 * width)
-    length = np.hypot(1 - MEANING_WEIGHT, MEANING_WEIGHT)
-    fit = unit_rows(own.encode_query([TALK[:1]])) * (1 - MEANING_WEIGHT) / length
-    assert np.allclose(query[:, :width], fit, atol=1e-3)  # Saved in half precision.
-    assert np.allclose(query[:, width:], unit_rows(own.encode(TALK[:1])) * MEANING_WEIGHT / length, atol=1e-3)
+    assert np.allclose(query[:, :width], unit_rows(own.encode_query([TALK[:1]])), atol=1e-3)
+    assert np.allclose(query[:, width:], 0, atol=1e-3), "before training, nothing is said about what is familiar"
     assert np.allclose(reply[:, :width], unit_rows(own.encode_document(["thanks"])), atol=1e-5)
     assert np.allclose(reply[:, width:], unit_rows(own.encode(["thanks"])), atol=1e-5)
 

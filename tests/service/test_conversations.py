@@ -85,13 +85,13 @@ def test_they_are_bounded_and_expire(turns: HeadedEncoder, monkeypatch: pytest.M
     monkeypatch.setattr("turnloom.service.conversations.time.monotonic", lambda: now[0])
     states = ConversationStates(conversation_encoder(turns), ConversationMemory(most=2, seconds=60))
     for name in ("a", "b", "a", "c"):
-        states.query("", name, TALK[:1])
+        states.read("", name, TALK[:1])
     assert len(states) == 2
     encoded(turns)
-    states.query("", "a", TALK[:1])
+    states.read("", "a", TALK[:1])
     assert encoded(turns) == []  # Used later than b, which had to go.
-    states.query("", "b", TALK[:1])
+    states.read("", "b", TALK[:1])
     assert encoded(turns) == TALK[:1]
     now[0] = 61.0
-    states.query("", "d", TALK[:1])
+    states.read("", "d", TALK[:1])
     assert len(states) == 1

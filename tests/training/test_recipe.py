@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from turnloom.errors import TurnloomError
-from turnloom.training import load_recipe, recipe_names, recipe_text, trains_conversation
+from turnloom.training import load_recipe, recipe_names, recipe_text, trained_on_vectors
 
-TRAIN_ON_TEXTS = [name for name in recipe_names() if not trains_conversation(name)]
+TRAIN_ON_TEXTS = [name for name in recipe_names() if not trained_on_vectors(name)]
 
 
 @pytest.mark.parametrize("name", TRAIN_ON_TEXTS)

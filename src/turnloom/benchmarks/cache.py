@@ -13,6 +13,7 @@ import numpy.typing as npt
 from turnloom.files import replacing
 from turnloom.runtime.conversation import ConversationEncoder
 from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors, has_separate_heads, source_of, turn_encoder
+from turnloom.runtime.reranker import ConversationScorer
 
 SHARD = 4_096
 """Texts to encode before saving: what a killed run can lose."""
@@ -68,8 +69,9 @@ class CachedEncoder:
         self, encoder: Encoder | Scorer, folder: Path | None = None, on_texts: Callable[[int], None] = lambda _: None
     ) -> None:
         # A conversation encoder's turns are cached too: consecutive contexts share all turns but one.
-        self.encoder: Any = encoder.over(self) if isinstance(encoder, ConversationEncoder) else encoder
-        self.turns: Any = turn_encoder(encoder) if isinstance(encoder, Encoder) else encoder
+        over_turns = (ConversationEncoder, ConversationScorer)
+        self.encoder: Any = encoder.over(self) if isinstance(encoder, over_turns) else encoder
+        self.turns: Any = turn_encoder(encoder)
         self.name = encoder.name
         self.fingerprint = encoder.fingerprint
         self.source = source_of(encoder)

@@ -36,6 +36,10 @@ def _load(model: str, bf16: bool) -> Any:
         return BM25Scorer()
     if name in BASELINES:
         return baseline(name, Path(folder) if folder else None, bf16=bf16)
+    if name == "rerank":
+        from turnloom.runtime.reranker import ConversationScorer
+
+        return ConversationScorer(load_model(Path(folder), bf16=bf16))
     return load_model(Path(model), bf16=bf16)
 
 
@@ -52,7 +56,9 @@ def _wanted(suite: str | None, tasks: str | None, intents: Path | None, response
 
 def evaluate(
     model: str = typer.Argument(
-        ..., help="A model's folder; or bm25, tfidf, static:FOLDER, whitening:FOLDER, cls:FOLDER, mean:FOLDER."
+        ...,
+        help="A model's folder; or rerank:FOLDER for its re-ranker, "
+        "bm25, tfidf, static:FOLDER, whitening:FOLDER, cls:FOLDER, mean:FOLDER.",
     ),
     suite: str | None = typer.Option(
         None, help="quick (the default), dse, dse-finetune, dialoguecse, tadse, diaeval, ums, conversation or all."

@@ -82,6 +82,8 @@ def train(
 
     turnloom train conversation runs/vectors --start my-model/ --out runs/model
 
+    turnloom train rerank runs/vectors --start runs/model --out runs/reranked
+
     turnloom train my.yaml runs/corpus --out runs/model --set stages.0.encoder_rate=3e-5 --resume
 
     turnloom train turnloom runs/corpus --adapt --out runs/ours --vectors vectors/ --set stages.0.encoder_rate=0
@@ -96,12 +98,12 @@ def train(
         changes["model.start"] = str(start)
     if "model.start" in changes:  # Fail before seconds of imports: a recipe imports its losses, which import torch.
         find_model(changes["model.start"])
-    from turnloom.training import load_recipe, trains_conversation
+    from turnloom.training import load_recipe, trained_on_vectors
     from turnloom.training import train as run
 
-    if trains_conversation(recipe):
+    if trained_on_vectors(recipe):
         options = {"minutes": minutes, "began": began, "resume": resume}
-        _train_conversation(recipe, changes, tables, out, adapt=adapt, **options)
+        _train_on_vectors(recipe, changes, tables, out, adapt=adapt, **options)
         return
     wanted = load_recipe(recipe, changes, adapt=adapt)
     with share_progress() as show:
@@ -119,14 +121,25 @@ def train(
     _summary(result, "ums" if wanted.reranks else "quick")
 
 
-def _train_conversation(
+def _train_on_vectors(
     recipe: str, changes: dict[str, str], vectors: list[Path], out: Path, *, adapt: bool, **options: Any
 ) -> None:
-    from turnloom.training import ConversationRecipe, load_recipe, train_conversation
+    from turnloom.training import (
+        ConversationRecipe,
+        RerankRecipe,
+        load_recipe,
+        train_conversation,
+        train_rerank,
+        trained_on_vectors,
+    )
 
-    wanted = load_recipe(recipe, changes, adapt=adapt, schema=ConversationRecipe)
     with share_progress() as show:
-        result = train_conversation(wanted, vectors, out, on_progress=show, **options)
+        if trained_on_vectors(recipe) == "rerank":
+            reranks = load_recipe(recipe, changes, adapt=adapt, schema=RerankRecipe)
+            result = train_rerank(reranks, vectors, out, on_progress=show, **options)
+        else:
+            reads = load_recipe(recipe, changes, adapt=adapt, schema=ConversationRecipe)
+            result = train_conversation(reads, vectors, out, on_progress=show, **options)
     rate = result.contexts / max(60 * result.minutes, 1e-6)
     console.print(f"{result.steps:,} steps, {result.contexts:,} contexts, {rate:,.0f} per second")
     say(f"The model: {result.folder}")

@@ -106,7 +106,8 @@ def evaluate_replies(
     plain = ReplyIndex(index.folder, index.encoder, version=index.version.number)
     options = SearchOptions(mode, where, rarity, repeats=repeats)
     ranks, reranks, seconds = [], [], []
-    depth = max(DEPTH, reranked) if index.scorer is not None else DEPTH
+    reranks_itself = rerank_weight > 0 and mode != "text" and index.start(contexts[0]) is not None
+    depth = max(DEPTH, reranked) if index.scorer is not None or reranks_itself else DEPTH
     for number, (context, key) in enumerate(zip(contexts, keys, strict=True)):
         vector = None if vectors is None else vectors[number]
         start = time.perf_counter()
@@ -117,6 +118,8 @@ def evaluate_replies(
             there = ranks[-1] < len(found)  # If the search did not find it, re-ranking cannot either.
             better = in_final_order(index.scorer, context, found, rerank_weight) if there else []
             reranks.append(_rank(better, key))
+        elif reranks_itself:
+            reranks.append(_rank(index.suggest_for(context, vector, depth, options, index.start(context)), key))
         on_context(number + 1, len(contexts))
     held = index.known_keys(keys)
     return ReplyScores(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from turnloom.replies.search import RARITY, Hit, Mode, Searcher, SearchOptions
 from turnloom.replies.store import Store, quoted
 from turnloom.replies.suggestion import RERANK_WEIGHT, RERANKED, Conversation, Suggestion, in_final_order
 from turnloom.replies.writer import IndexWriter, model_mismatch
+from turnloom.runtime.conversation import ConversationEncoder, ConversationState
 from turnloom.runtime.protocols import Context, Encoder, Progress, Scorer, Vectors, is_made_for, unit_rows
 
 SHARD_SIZE = 20_000
@@ -34,7 +36,7 @@ class ReplyIndex:
     Args:
         folder: The index's folder.
         encoder: The encoder that made its vectors, or an export of it. Without one, you can only search words.
-        scorer: A cross-encoder that re-ranks the best candidates.
+        scorer: A cross-encoder that re-ranks the best candidates, instead of the encoder's own re-ranker.
         version: An older version to open.
 
     Raises:
@@ -245,29 +247,53 @@ class ReplyIndex:
             rarity: How much to down-weight frequent replies: scores are multiplied by this power of the inverse
                 response frequency. 0 turns it off, 1 is the full weight of WMDC.
             reranked: How many of the best replies to re-rank, if there is a re-ranker.
-            rerank_weight: The re-ranker's weight: 0 ignores it, 1 ignores the search.
+            rerank_weight: A cross-encoder's weight: 0 ignores it, 1 ignores the search. The score of the encoder's own
+                re-ranker contains that of the search; 0 turns it off.
             repeats: Whether a reply may repeat a turn of the context. A turn's nearest neighbour is often itself.
         """
         _check_question(context, k)
-        if mode != "text" and self.encoder is not None:
+        state = self.start(context) if mode != "text" and rerank_weight else None
+        if state is not None:
+            vector = state.query()[0]
+        elif mode != "text" and self.encoder is not None:
             vector = self.encoder.encode_query([context])[0]
         elif mode in (None, "text"):
             vector, mode = None, "text"
         else:
             raise TurnloomError(f"mode {mode!r} needs the model", "open the index with its encoder, or use mode 'text'")
         options = SearchOptions(mode, where, rarity, reranked, rerank_weight, repeats)
-        return self.suggest_for(context, vector, k, options)
+        return self.suggest_for(context, vector, k, options, state)
+
+    def start(self, context: Context) -> ConversationState | None:
+        """Read a context so that the encoder's own re-ranker can score replies; None if there is none to use."""
+        reader = getattr(self.encoder, "conversation", self.encoder)
+        if self.scorer is not None or not isinstance(reader, ConversationEncoder) or reader.reranker is None:
+            return None
+        state = reader.start()
+        state.extend(context)
+        return state
 
     def suggest_for(
-        self, context: Context, vector: Vectors | None, k: int = 5, options: SearchOptions = SearchOptions()
+        self,
+        context: Context,
+        vector: Vectors | None,
+        k: int = 5,
+        options: SearchOptions = SearchOptions(),
+        state: ConversationState | None = None,
     ) -> list[Suggestion]:
-        """Do the same as `suggest` for a context whose vector is known."""
+        """Do the same as `suggest` for a context whose vector is known; with its `state`, re-rank by it."""
         _check_question(context, k)
-        limit = max(k, options.reranked) if self.scorer else k
+        limit = max(k, options.reranked) if self.scorer or state else k
         direction = None if vector is None else unit_rows(vector[None])[0]
         said = set() if options.repeats else set(reply_keys(pa.array(context[-REMEMBERED:], pa.string())).tolist())
         hits = self._searcher.hits(context[-1], direction, options, limit + len(said))
-        found = [suggestion for suggestion in self._suggestions(hits) if suggestion.key not in said][:limit]
+        pairs = zip(hits, self._suggestions(hits), strict=True)
+        new = [(hit, suggestion) for hit, suggestion in pairs if suggestion.key not in said][:limit]
+        found = [suggestion for _, suggestion in new]
+        if state is not None and found:
+            scores = state.rerank(self._searcher.vectors([hit for hit, _ in new])).tolist()
+            scored = [replace(suggestion, score=score) for suggestion, score in zip(found, scores, strict=True)]
+            return sorted(scored, key=lambda suggestion: -suggestion.score)[:k]
         return found if self.scorer is None else in_final_order(self.scorer, context, found, options.rerank_weight)[:k]
 
     def known_keys(self, keys: Sequence[int]) -> pa.Array:

@@ -202,6 +202,14 @@ class Searcher:
         by_row = {row.pop("_rowid"): row for row in taken.to_pylist()}
         return [by_row[hit.row] for hit in hits]
 
+    def vectors(self, hits: Sequence[Hit]) -> Vectors:
+        """Return the stored vectors of hits, in their order."""
+        wanted = [hit.row for hit in hits]
+        taken = answered(self._reader.take_row_ids(wanted).select(["vector"]).with_row_id().to_arrow())
+        rows = {row: place for place, row in enumerate(taken["_rowid"].to_pylist())}
+        vectors: Vectors = taken["vector"].combine_chunks().flatten().to_numpy().reshape(len(taken), -1)
+        return vectors[[rows[row] for row in wanted]]
+
 
 _COLUMNS = "it may name text, count, sources and domains, as in: count > 1 AND array_has_any(sources, ['chats'])"
 

@@ -64,6 +64,21 @@ class ConversationReader(Protocol):
         ...
 
 
+class ReplyReranker(Protocol):
+    """Corrects the scores of a search, from vectors alone."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Identifies it together with its conversation encoder."""
+        ...
+
+    def score(
+        self, vectors: Vectors, calls: Vectors, speakers: Numbers, replies: Vectors, search: Vectors
+    ) -> npt.NDArray[np.float64]:
+        """Return the scores of replies to one context; see `Reranker.score`."""
+        ...
+
+
 class ConversationEncoder:
     """An encoder that reads whole conversations: it encodes each turn, then reads all of them together.
 
@@ -75,18 +90,26 @@ class ConversationEncoder:
         reader: The network that reads their vectors.
         fingerprint: Identifies both together; `turns.fingerprint` identifies the turn encoder alone.
         source: The fingerprint of the model that it was exported from, if it can replace that model.
+        reranker: Puts the best replies of a search into their final order.
     """
 
     has_heads = True
 
-    def __init__(self, turns: Encoder, reader: ConversationReader, fingerprint: str, source: str | None = None) -> None:
-        self.turns, self.reader = turns, reader
+    def __init__(
+        self,
+        turns: Encoder,
+        reader: ConversationReader,
+        fingerprint: str,
+        source: str | None = None,
+        reranker: ReplyReranker | None = None,
+    ) -> None:
+        self.turns, self.reader, self.reranker = turns, reader, reranker
         self.name, self.languages = turns.name, turns.languages
         self.fingerprint, self.source = fingerprint, source
 
     def over(self, turns: Any) -> ConversationEncoder:
         """Return the same encoder with another source of the same turn vectors, such as a cache or a vector table."""
-        return ConversationEncoder(turns, self.reader, self.fingerprint, self.source)
+        return ConversationEncoder(turns, self.reader, self.fingerprint, self.source, self.reranker)
 
     def format_context(self, context: Context) -> str:
         """Return a context as the text that the turn encoder reads."""
@@ -205,6 +228,24 @@ class ConversationState:
         """Return the query vector for a reply to the conversation so far, as one row."""
         query: Vectors = self._read()[0][:, -1]
         return query
+
+    def rerank(self, replies: Vectors) -> npt.NDArray[np.float64]:
+        """Return the re-ranker's scores of replies to the conversation so far; higher is better.
+
+        Args:
+            replies: The replies as `encode_document` returns them, or as an index stores them: of unit length.
+
+        Raises:
+            TurnloomError: If the model has no re-ranker.
+        """
+        if self._encoder.reranker is None:
+            raise TurnloomError(f"{self._encoder.name} has no re-ranker", "train one with: turnloom train rerank")
+        queries, turns = self._read()
+        _, speakers = pad_conversations([range(len(self._vectors))], [self._speakers])
+        width = self._encoder.reader.shape.width
+        both = unit_rows(replies.reshape(-1, width)).reshape(len(replies), 2 * width)
+        search = both @ queries[0, -1]
+        return self._encoder.reranker.score(np.stack(self._vectors), turns[0][:, :width], speakers[0], both, search)
 
 
 def _pieces(rows: Any, size: int) -> list[Any]:

@@ -13,6 +13,7 @@ from turnloom.runtime.conversation import ConversationEncoder, ConversationShape
 from turnloom.runtime.model_folder import CONVERSATION, damage_named
 from turnloom.runtime.onnx_backend import open_graph
 from turnloom.runtime.protocols import Encoder, Vectors, has_separate_heads
+from turnloom.runtime.reranker import load_reranker
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -133,7 +134,7 @@ def load_conversation(folder: Path, encoder: Any) -> ConversationEncoder:
         weights = load_file(folder / CONVERSATION / WEIGHTS)
         own = {name: tensor for name, tensor in network.state_dict().items() if name.startswith(HEADS)}
         network.load_state_dict({**own, **{name: tensor.float() for name, tensor in weights.items()}})
-    return ConversationEncoder(encoder, TorchReader(network), identity)
+    return ConversationEncoder(encoder, TorchReader(network), identity, reranker=load_reranker(folder, identity))
 
 
 def with_conversation(folder: Path, encoder: Encoder) -> Encoder:

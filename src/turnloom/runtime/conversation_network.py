@@ -14,8 +14,11 @@ MATCH = 64
 """The width of the keys that weight turns in the pooled meaning."""
 DECAY = 0.6
 """Initially, each turn has this share of the next turn's weight in the pooled meaning."""
-MEANING_WEIGHT = 0.3
-"""Initially, the share of similarity of meaning in a score; the rest is learned fit."""
+LARGEST_SHARE = 0.6
+"""The share of similarity of meaning in a score for a conversation unlike all that was learned from."""
+STEEPNESS, MIDDLE = 11.0, 0.88
+"""How the share rises with strangeness, and where it is half: strangeness is 1 for the mean of what was learned from.
+These three numbers were chosen on validation splits (`studies/conversation`)."""
 SCALE = 25.0
 """The initial factor on similarities in training."""
 HIDDEN = -1e4
@@ -94,9 +97,9 @@ class ConversationNetwork(nn.Module):
             nn.init.zeros_(identity.weight)
             nn.init.zeros_(identity.bias)
         nn.init.zeros_(self.ask.weight)
-        self.gate = nn.Linear(shape.size, 1)
-        nn.init.zeros_(self.gate.weight)
-        nn.init.constant_(self.gate.bias, math.log(MEANING_WEIGHT / (1 - MEANING_WEIGHT)))
+        # Set after training, by `training.conversation_loss.measure_familiarity`.
+        self.familiar = nn.Parameter(torch.zeros(shape.size), requires_grad=False)
+        self.whitening = nn.Parameter(torch.zeros(shape.size, shape.size), requires_grad=False)
         self.log_scale = nn.Parameter(torch.tensor(math.log(SCALE)))
 
     def set_dropout(self, dropout: float) -> None:
@@ -115,7 +118,16 @@ class ConversationNetwork(nn.Module):
             speakers: A number for each turn's speaker, -1 for padding.
             window: How many turns each turn sees, itself included; None for all before it.
         """
-        vectors = normalize(vectors, dim=-1)
+        base, states, visible, ago = self.contextualise(vectors, speakers, window)
+        weights = self.ask(states) @ self.answer(states).transpose(1, 2) * MATCH**-0.5 + self.recency[ago]
+        weights = weights.masked_fill(~visible, HIDDEN).float().softmax(-1)
+        meaning = normalize(weights @ normalize(vectors, dim=-1), dim=-1)
+        return normalize(base + self.leave(states).float(), dim=-1), meaning, self._share(states.float(), visible)
+
+    def contextualise(
+        self, vectors: Tensor, speakers: Tensor, window: int | None = None
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Return the vectors to add to, each turn's state, which turns it sees, and how long ago they were said."""
         place = torch.arange(vectors.shape[1], device=vectors.device)
         ago = place[:, None] - place
         seen = (ago >= 0) & (ago < (window or self.shape.max_turns))
@@ -123,16 +135,20 @@ class ConversationNetwork(nn.Module):
         visible = seen & (speakers >= 0)[:, None, :]
         visible = visible | (place == place[:, None])  # Padding sees itself: a softmax over nothing is NaN.
         same = (speakers[:, :, None] == speakers[:, None, :]).to(vectors.dtype)
-        base, states = self._read(vectors, self.query_head)
+        base, states = self._read(normalize(vectors, dim=-1), self.query_head)
         states = self.enter(states)
         for layer in self.layers:
             states = layer(states, visible, same, ago)
-        states = self.norm(states)
-        weights = self.ask(states) @ self.answer(states).transpose(1, 2) * MATCH**-0.5 + self.recency[ago]
-        weights = weights.masked_fill(~visible, HIDDEN).float().softmax(-1)
-        # The gate's gradient must not change the states that it reads.
-        share = self.gate(states.detach().float())[..., 0].sigmoid()
-        return normalize(base + self.leave(states).float(), dim=-1), normalize(weights @ vectors, dim=-1), share
+        return base, self.norm(states), visible, ago
+
+    def _share(self, states: Tensor, visible: Tensor) -> Tensor:
+        """Return meaning's share of a score: it rises with the mean Mahalanobis distance of the turns so far.
+
+        One turn's distance is noisy; the mean over a conversation tells familiar conversations from others well.
+        """
+        strange = ((states - self.familiar) @ self.whitening).square().mean(-1)
+        mean = (visible * strange[:, None, :]).sum(-1) / visible.sum(-1)
+        return LARGEST_SHARE * (STEEPNESS * (mean - MIDDLE)).sigmoid()
 
     def reply(self, vectors: Tensor) -> Tensor:
         """Return what replies answer, as unit vectors, from their own vectors of shape (replies, width)."""

@@ -18,8 +18,10 @@ from turnloom.plugins import find_plugin
 GROUP = "turnloom.models"
 CONVERSATION = "conversation"
 """The folder inside a model's folder that holds its conversation encoder."""
-NOT_THE_MODEL = ("training", "ray", "report.json", "measured", CONVERSATION, LISTING)
-"""Files that don't change a vector: training records, measurements, the conversation encoder, the file listing."""
+RERANK = "rerank"
+"""The folder inside a model's folder that holds its re-ranker."""
+NOT_THE_MODEL = ("training", "ray", "report.json", "measured", CONVERSATION, RERANK, LISTING)
+"""Files that don't change a vector of a turn: training records, measurements, what reads these vectors, the listing."""
 LONGEST = 160
 
 

@@ -59,8 +59,8 @@ def source_of(model: Model) -> str | None:
     return source
 
 
-def turn_encoder(encoder: Encoder) -> Encoder:
-    """Return the turn encoder of a conversation encoder; any other encoder is returned as it is."""
+def turn_encoder(encoder: Any) -> Encoder:
+    """Return the turn encoder of a conversation encoder; any other model is returned as it is."""
     below: Encoder = getattr(encoder, "turns", encoder)
     return below
 

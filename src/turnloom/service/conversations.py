@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import threading
 import time
@@ -10,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from turnloom.runtime.conversation import ConversationEncoder, ConversationState
-from turnloom.runtime.protocols import Vectors
 from turnloom.service.config import ConversationMemory
 
 
@@ -39,8 +39,8 @@ class ConversationStates:
     def __len__(self) -> int:
         return len(self._states)
 
-    def query(self, owner: str, name: str, context: Sequence[str]) -> Vectors:
-        """Return the query vector for a reply; only turns that are new since the last call are encoded.
+    def read(self, owner: str, name: str, context: Sequence[str]) -> ConversationState:
+        """Return a conversation's state; only turns that are new since the last call are encoded.
 
         Args:
             owner: The key that owns the conversation; two owners never share one, even with the same id.
@@ -55,8 +55,8 @@ class ConversationStates:
             new = context[len(remembered.said) :]
             remembered.state.extend(new)
             remembered.said = said
-            query: Vectors = remembered.state.query()[0]
-        return query
+            # A copy: another request may add turns to this conversation before the caller is done.
+            return copy.copy(remembered.state)
 
     def _find(self, key: tuple[str, str]) -> _Remembered:
         now = time.monotonic()

@@ -92,14 +92,17 @@ class LiveReplies:
 
         With a `conversation`, its owner and its id, only turns that are new in it are encoded.
         """
-        vector = None
+        state = None
         if conversation is not None and self._conversations is not None and mode != "text":
-            vector = self._conversations.query(*conversation, context)
+            state = self._conversations.read(*conversation, context)
 
         def search(index: ReplyIndex) -> list[Suggestion]:
-            if vector is None:
+            if state is None:
                 return index.suggest(context, k, mode=mode, where=where)
-            return index.suggest_for(context, vector, k, SearchOptions(mode, where))
+            reranks = index.scorer is None and self._encoder.reranks
+            return index.suggest_for(
+                context, state.query()[0], k, SearchOptions(mode, where), state if reranks else None
+            )
 
         index = self.index
         try:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from turnloom.errors import TurnloomError
 from turnloom.runtime.protocols import Encoder, Scorer
+from turnloom.runtime.reranker import ConversationScorer
 from turnloom.service.batching import BatchObserver
 from turnloom.service.config import Limits, ServedModel, ServiceConfig
 from turnloom.service.conversations import ConversationStates
@@ -66,12 +67,18 @@ def load_resources(config: ServiceConfig, observer: BatchObserver, loaders: Load
         if config.reranker is not None:
             loaded = loaders.scorer(config.reranker)
             scorer = QueuedScorer(loaded, config.reranker.called, config.batching, observer, seconds)
+        elif encoder.reranks:
+            scorer = QueuedScorer(
+                ConversationScorer(encoder.conversation), encoder.name, config.batching, observer, seconds
+            )
         intents = replies = None
         if config.intents is not None:
             intents = LiveIntents(config.intents.folder, encoder, Journal(config.state / "intents.jsonl"))
         if config.replies is not None:
             states = ConversationStates(encoder.conversation, config.conversations) if encoder.conversation else None
-            replies = LiveReplies(config.replies, encoder, scorer, config.state / "replies", states)
+            # The model's own re-ranker reads the stored vectors of replies; a cross-encoder reads their texts.
+            by_text = scorer if config.reranker is not None else None
+            replies = LiveReplies(config.replies, encoder, by_text, config.state / "replies", states)
     except BaseException:
         Resources(config.limits, encoder, scorer, None, None).close()
         raise

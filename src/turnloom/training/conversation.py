@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import torch
@@ -15,19 +14,20 @@ from turnloom.errors import TurnloomError
 from turnloom.objectives.gathering import is_first_process, world_size
 from turnloom.runtime.conversation import ConversationEncoder, ConversationShape
 from turnloom.runtime.conversation_folder import TorchReader, heads_of, save_conversation
-from turnloom.runtime.conversation_network import ConversationNetwork
+from turnloom.runtime.conversation_network import LARGEST_SHARE, ConversationNetwork
 from turnloom.runtime.encoder import load_encoder
 from turnloom.runtime.model_folder import model_folder
 from turnloom.runtime.protocols import Progress, turn_encoder
 from turnloom.training.clock import RunClock
-from turnloom.training.conversation_data import ConversationSampler, Part
-from turnloom.training.conversation_loss import conversation_loss, fit_gate
+from turnloom.training.conversation_data import ConversationSampler
+from turnloom.training.conversation_loss import conversation_loss, measure_familiarity
 from turnloom.training.vector_recipe import ConversationRecipe
-from turnloom.training.vector_run import VectorResult, VectorRun, claim_folder, save_copy
+from turnloom.training.vector_run import VectorResult, VectorRun, check_vectors, claim_folder, save_copy
 from turnloom.vectors.table import VectorTable
 
-LARGEST_SHARE = 0.6
-"""In half of the steps, meaning gets a random share up to this, so that both halves of a query work at any share."""
+USUAL_SHARE = 0.3
+"""The share of similarity of meaning in half of the steps; a random one in the others, so that both halves of a query
+work at any share."""
 
 
 def train_conversation(
@@ -63,10 +63,10 @@ def train_conversation(
     clock.resume(work)
     result = VectorResult(out, turns=sampler.turns)
     run = VectorRun(
-        recipe, network, lambda step: _loss(recipe, sampler, network, step), work, clock, result, on_progress
+        recipe, network, lambda step, _: _loss(recipe, sampler, network, step), work, clock, result, on_progress
     )
     run.train(resume)
-    fit_gate(network, _gate_samplers(recipe, tables), bf16=recipe.computes_in_bf16, on_progress=on_progress)
+    measure_familiarity(network, sampler, on_progress=on_progress)
     if is_first_process():
         save_copy(base, out, lambda folder: save_conversation(network, folder))
         run.finish()
@@ -78,7 +78,8 @@ def _loss(
 ) -> tuple[Tensor, int]:
     """Return the loss of a step and the number of contexts, of this process's share of the batch."""
     batch = sampler.batch(step, dist.get_rank() if world_size() > 1 else 0, world_size())
-    share = torch.rand((), generator=torch.Generator().manual_seed(step)).item() * LARGEST_SHARE if step % 2 else None
+    chance = torch.rand((), generator=torch.Generator().manual_seed(step)).item()
+    share = chance * LARGEST_SHARE if step % 2 else USUAL_SHARE
     windows = recipe.data.windows
     loss = conversation_loss(
         network,
@@ -99,13 +100,7 @@ def _network(recipe: ConversationRecipe, sampler: ConversationSampler) -> tuple[
     folder = model_folder(options.start)
     encoder = load_encoder(folder)
     below = turn_encoder(encoder)
-    # Vectors made in bfloat16 differ slightly, but are good enough to train on.
-    if sampler.fingerprint.removesuffix("-bf16") != below.fingerprint:
-        made_by = sampler.tables[0].manifest.model
-        raise TurnloomError(
-            f"{sampler.tables[0].folder} holds vectors of {made_by}, not of {folder}",
-            f"make them again with: turnloom vectors TABLE --model {folder} --out FOLDER",
-        )
+    check_vectors(sampler.tables[0], sampler.fingerprint, below, folder)
     if options.adapt:
         if not isinstance(encoder, ConversationEncoder) or not isinstance(encoder.reader, TorchReader):
             raise TurnloomError(f"{folder} has no conversation encoder to adapt", "leave --adapt out to train one")
@@ -120,12 +115,3 @@ def _network(recipe: ConversationRecipe, sampler: ConversationSampler) -> tuple[
         **options.model_dump(include={"size", "layers", "heads", "reply_size", "max_turns"}),
     )
     return folder, ConversationNetwork(shape, **heads, dropout=options.dropout)
-
-
-def _gate_samplers(recipe: ConversationRecipe, tables: Sequence[VectorTable]) -> list[ConversationSampler]:
-    found = []
-    parts: tuple[Part, ...] = ("held-out", "unlike")
-    for part in parts:
-        with suppress(TurnloomError):  # There may be too few dialogues to hold any out, or no `unlike` sources.
-            found.append(ConversationSampler(tables, recipe.data, recipe.seed, part))
-    return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import torch
@@ -13,9 +12,6 @@ from torch import Tensor
 from turnloom.errors import TurnloomError
 from turnloom.training.vector_recipe import ConversationData
 from turnloom.vectors.table import Rows, VectorTable
-
-HELD_OUT_EVERY, FEWEST_WITH_HELD_OUT = 50, 200
-Part = Literal["train", "held-out", "unlike"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +23,7 @@ class ConversationBatch:
         speakers: A number for each turn's speaker, -1 for padding.
         dialogue: For each reply, the row of its dialogue among all dialogues of the step.
         last: For each reply, the turn before it.
-        text: For each reply, a number that identifies its text.
+        texts: For each turn, a number that identifies its text.
         frequency: How often each reply's text occurs in all tables.
         first: The row of this process's first dialogue among all dialogues of the step.
     """
@@ -36,9 +32,14 @@ class ConversationBatch:
     speakers: Tensor
     dialogue: Tensor
     last: Tensor
-    text: Tensor
+    texts: Tensor
     frequency: Tensor
     first: int
+
+    @property
+    def text(self) -> Tensor:
+        """For each reply, a number that identifies its text."""
+        return self.texts[self.dialogue - self.first, self.last + 1]
 
     @property
     def replies(self) -> Tensor:
@@ -53,16 +54,12 @@ class ConversationSampler:
         tables: Vector tables of one encoder.
         options: How to draw and cut dialogues.
         seed: The seed of all draws.
-        part: Whether to draw from the training dialogues, from held-out ones (every fiftieth, if there are enough), or
-            from the sources in `options.unlike`.
 
     Raises:
         TurnloomError: If the tables are of several encoders, or no dialogue has two turns.
     """
 
-    def __init__(
-        self, tables: Sequence[VectorTable], options: ConversationData, seed: int, part: Part = "train"
-    ) -> None:
+    def __init__(self, tables: Sequence[VectorTable], options: ConversationData, seed: int) -> None:
         self.tables = tables
         first = tables[0].manifest
         for table in tables[1:]:
@@ -82,7 +79,7 @@ class ConversationSampler:
         )
         self._speakers = np.concatenate([table.conversations.speakers for table in self.tables])
         self._frequency = np.maximum(np.bincount(self._rows, minlength=int(starts[-1])), 1)
-        self._sources = self._by_source(part)
+        self._sources = self._by_source()
         turns = {name: int(lengths.sum()) for name, (_, lengths) in self._sources.items()}
         if not turns:
             raise TurnloomError("no dialogue in these tables has two turns", "give vectors of conversations")
@@ -90,7 +87,7 @@ class ConversationSampler:
         shares = np.array([count**options.source_power for count in turns.values()])
         self._shares = shares / shares.sum()
 
-    def _by_source(self, part: Part) -> dict[str, tuple[Rows, Rows]]:
+    def _by_source(self) -> dict[str, tuple[Rows, Rows]]:
         """Return where each source's dialogues start and how long they are, without dialogues of one turn."""
         found: dict[str, list[tuple[Rows, Rows]]] = {}
         before = 0
@@ -99,12 +96,6 @@ class ConversationSampler:
             begins, lengths = conversations.offsets[:-1] + before, np.diff(conversations.offsets)
             for number, name in enumerate(conversations.names):
                 chosen = np.flatnonzero((conversations.sources == number) & (lengths > 1))
-                if (name in self._options.unlike) != (part == "unlike"):
-                    continue
-                if part != "unlike":
-                    apart = np.arange(len(chosen)) % HELD_OUT_EVERY == 0
-                    apart &= len(chosen) >= FEWEST_WITH_HELD_OUT
-                    chosen = chosen[apart == (part == "held-out")]
                 if len(chosen):
                     found.setdefault(name, []).append((begins[chosen], lengths[chosen]))
             before += len(conversations.rows)
@@ -147,7 +138,7 @@ class ConversationSampler:
             speakers=torch.from_numpy(speakers),
             dialogue=torch.from_numpy(dialogue + first),
             last=torch.from_numpy(last),
-            text=torch.from_numpy(text),
+            texts=torch.from_numpy(rows),
             frequency=torch.from_numpy(self._frequency[text]),
             first=first,
         )

@@ -1,8 +1,6 @@
-"""The loss of a conversation encoder, and fitting its gate after training."""
+"""The loss of a conversation encoder, and measuring after training what is familiar to it."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +11,9 @@ from turnloom.runtime.protocols import Progress
 from turnloom.training.conversation_data import ConversationBatch, ConversationSampler
 
 LARGEST_SCALE = 100.0
-GATE_STEPS, GATE_RATE, GATE_DECAY = 200, 5e-3, 0.1
+FAMILIARITY_STEPS = 80
+SHRINKAGE = 0.01
+"""Added to the variances, so that directions without any are not infinitely far away."""
 
 
 def conversation_loss(
@@ -21,7 +21,7 @@ def conversation_loss(
     batch: ConversationBatch,
     *,
     bf16: bool = False,
-    share: float | None = None,
+    share: float,
     window: int | None = None,
     inverse_frequency: bool = False,
     gather: bool = True,
@@ -32,17 +32,16 @@ def conversation_loss(
         network: The network to train.
         batch: Segments of dialogues.
         bf16: Whether to compute in bfloat16.
-        share: The share of similarity of meaning in a score; by default the network's gate decides.
+        share: The share of similarity of meaning in a score.
         window: The maximum number of turns of a context; by default all.
         inverse_frequency: Whether to weight a pair by the inverse of its reply's frequency, as in WMDC.
         gather: Whether to compare with the replies of other processes too.
     """
     with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
-        fit, meaning, gate = network(batch.vectors, batch.speakers, window)
+        fit, meaning, _ = network(batch.vectors, batch.speakers, window)
         replies = network.reply(batch.replies)
     row = batch.dialogue - batch.first
-    gate = gate if share is None else torch.full_like(gate, share)
-    queries = join(*(part[row, batch.last].float() for part in (fit, meaning, gate)))
+    queries = join(fit[row, batch.last].float(), meaning[row, batch.last].float(), torch.full((len(row),), share))
     scale = network.log_scale.exp().clamp(max=LARGEST_SCALE)
     meant = nn.functional.normalize(batch.replies, dim=-1)
     weights = 1 / (batch.frequency.float().log() + 1) if inverse_frequency else None
@@ -56,25 +55,21 @@ def conversation_loss(
     )
 
 
-def fit_gate(
-    network: ConversationNetwork,
-    samplers: Sequence[ConversationSampler],
-    *,
-    bf16: bool = False,
-    on_progress: Progress = lambda *_: None,
+def measure_familiarity(
+    network: ConversationNetwork, sampler: ConversationSampler, *, on_progress: Progress = lambda *_: None
 ) -> None:
-    """Learn the share of similarity of meaning in a score, from dialogues that were not trained on.
+    """Note the mean and the spread of the states that a trained network has on what it learned from.
 
-    On training dialogues, the learned fit looks better than it is. Each sampler gets the same number of steps; all
-    processes take the same ones.
+    How far the states of another conversation lie from them tells how much to trust the learned fit there.
     """
     network.eval()
-    optimizer = torch.optim.AdamW(network.gate.parameters(), lr=GATE_RATE, weight_decay=GATE_DECAY)
-    steps = GATE_STEPS * len(samplers)
-    for step in range(steps):
-        for group in optimizer.param_groups:
-            group["lr"] = GATE_RATE * (1 - step / steps)
-        network.zero_grad()
-        conversation_loss(network, samplers[step % len(samplers)].batch(step), bf16=bf16, gather=False).backward()
-        optimizer.step()
-        on_progress("weighing meaning", (step + 1) / steps, "")
+    states = []
+    for step in range(FAMILIARITY_STEPS):
+        batch = sampler.batch(step)
+        with torch.no_grad():
+            states.append(network.contextualise(batch.vectors, batch.speakers)[1][batch.speakers >= 0].float())
+        on_progress("measuring what is familiar", (step + 1) / FAMILIARITY_STEPS, "")
+    every = torch.cat(states)
+    variances, directions = torch.linalg.eigh(torch.cov(every.T) + SHRINKAGE * torch.eye(network.shape.size))
+    network.familiar.copy_(every.mean(0))
+    network.whitening.copy_(directions * variances.rsqrt())

@@ -223,10 +223,10 @@ def _number(value: Any) -> Any:
     return value
 
 
-def trains_conversation(source: str) -> bool:
-    """Whether a recipe trains a conversation encoder on vectors rather than a model on texts."""
+def trained_on_vectors(source: str) -> str | None:
+    """Return what a recipe trains on vectors: `conversation` or `rerank`; None for a model trained on texts."""
     tree = _tree(source)
-    return isinstance(tree, dict) and tree.get("trains") == "conversation"
+    return tree.get("trains") if isinstance(tree, dict) else None
 
 
 def _tree(source: str) -> Any:
@@ -257,7 +257,7 @@ def load_recipe(
         source: The name of a recipe that comes with Turnloom, or the path of a YAML file.
         changes: New values by path, as with `--set`.
         adapt: Whether to apply the recipe's own overrides for adapting a trained model.
-        schema: The type of recipe; `ConversationRecipe` for one that trains on vectors.
+        schema: The type of recipe; `ConversationRecipe` or `RerankRecipe` for one that trains on vectors.
     """
     tree = _tree(source)
     own: dict[str, Any] = (tree.get("adapt") or {}) if adapt and isinstance(tree, dict) else {}

@@ -80,8 +80,6 @@ class ConversationData(Options):
         short: How often a cut segment is shorter, with a random number of turns from two.
         source_power: A source's share of the steps is its number of turns to this power: 1 is proportional, 0 is equal.
         windows: Maximum numbers of turns of a context; each step uses one of them, as in WMDC. By default all turns.
-        unlike: Sources to keep out of training. The gate learns from them, and from held-out dialogues, the share of
-            similarity of meaning in a score for unfamiliar conversations.
     """
 
     dialogues: int = Field(64, ge=2)
@@ -89,7 +87,6 @@ class ConversationData(Options):
     short: float = Field(0.3, ge=0, le=1)
     source_power: float = Field(0.5, ge=0, le=1)
     windows: list[int] | None = None
-    unlike: list[str] = Field(default_factory=list)
 
 
 class ConversationRecipe(VectorRecipe):
@@ -107,3 +104,64 @@ class ConversationRecipe(VectorRecipe):
     data: ConversationData = ConversationData()
     inverse_frequency: bool = False
     adapt: dict[str, str | int | float | bool] = Field(default_factory=dict)
+
+
+class RerankModel(VectorModel):
+    """The base model, which has a conversation encoder, and the re-ranker on top.
+
+    Attributes:
+        size: The dimension of the re-ranker's hidden states.
+        layers: The number of layers.
+        heads: The number of attention heads.
+        max_turns: How many of the last turns it reads.
+        dropout: Dropout in training.
+    """
+
+    size: int = Field(128, ge=8)
+    layers: int = Field(2, ge=1)
+    heads: int = Field(4, ge=1)
+    max_turns: int = Field(12, ge=2)
+    dropout: float = Field(0.1, ge=0, lt=1)
+
+
+UtteranceTask = Literal["insertion", "deletion", "search"]
+
+
+class RerankData(ConversationData):
+    """How to draw contexts, and the replies that each is scored with.
+
+    Attributes:
+        contexts: The number of contexts per step.
+        others: The number of replies from other dialogues, drawn at random.
+        mined: The number of replies from other dialogues that the search ranks high; from `mined_from` of them at the
+            end of training, from more at the start.
+        mined_from: How many of the best replies the mined ones are drawn from.
+        before: The number of turns of the same dialogue before the true reply.
+        after: The number of turns of the same dialogue after the true reply.
+    """
+
+    source_power: float = Field(0.25, ge=0, le=1)
+    contexts: int = Field(128, ge=1)
+    others: int = Field(50, ge=1)
+    mined: int = Field(0, ge=0)
+    mined_from: int = Field(64, ge=1)
+    before: int = Field(2, ge=0)
+    after: int = Field(0, ge=0)
+
+
+class RerankRecipe(VectorRecipe):
+    """Everything that decides how a re-ranker is trained.
+
+    Attributes:
+        model: The base model, and the re-ranker.
+        data: The batches.
+        tasks: Which of UMS's tasks to train on too.
+        task_weight: The weight of each of them.
+    """
+
+    trains: Literal["rerank"]
+    model: RerankModel = RerankModel()
+    data: RerankData = RerankData()
+    tasks: list[UtteranceTask] = Field(default_factory=list)
+    task_weight: float = Field(0.3, ge=0)
+    steps: int = Field(1_500, ge=1)

@@ -19,7 +19,7 @@ from turnloom.files import WholeFolder, write_whole
 from turnloom.objectives.gathering import first_process_first, from_first_process, is_first_process, world_size
 from turnloom.runtime.conversation_folder import own_weights
 from turnloom.runtime.model_folder import NOT_THE_MODEL
-from turnloom.runtime.protocols import Progress
+from turnloom.runtime.protocols import Encoder, Progress
 from turnloom.training.clock import RunClock, rate_factor
 from turnloom.training.folder import CONFIG, WORK, claim
 from turnloom.training.vector_recipe import VectorRecipe
@@ -47,7 +47,8 @@ class VectorRun:
     Args:
         recipe: The recipe.
         network: The network; all weights that require a gradient are trained.
-        loss: Returns the loss of a step and the number of contexts in it; with several processes, of this one's share.
+        loss: Returns the loss of a step and the number of contexts in it, given the step and the share of the run
+            that is done; with several processes, those of this one's share.
         work: Where checkpoints go.
         clock: The budget.
         result: Where the run notes what it did.
@@ -58,7 +59,7 @@ class VectorRun:
         self,
         recipe: VectorRecipe,
         network: nn.Module,
-        loss: Callable[[int], tuple[Tensor, int]],
+        loss: Callable[[int, float], tuple[Tensor, int]],
         work: Path,
         clock: RunClock,
         result: VectorResult,
@@ -106,7 +107,7 @@ class VectorRun:
         for group in self._optimizer.param_groups:
             group["lr"] = self._recipe.rate * rate_factor("onecycle", 0.0, part)
         self._optimizer.zero_grad()
-        loss, contexts = self._loss(self.result.steps)
+        loss, contexts = self._loss(self.result.steps, part)
         loss.backward()
         seen = torch.tensor([float(contexts), loss.item()])
         if world_size() > 1:
@@ -150,6 +151,20 @@ class VectorRun:
         write_whole(self._work / "result.json", json.dumps(summary, indent=1) + "\n")
         for folder in self._checkpoints():
             shutil.rmtree(folder)
+
+
+def check_vectors(table: VectorTable, fingerprint: str, encoder: Encoder, folder: Path) -> None:
+    """Check that vectors were made by a model's turn encoder.
+
+    Raises:
+        TurnloomError: If another model made them.
+    """
+    # Vectors made in bfloat16 differ slightly, but are good enough to train on.
+    if fingerprint.removesuffix("-bf16") != encoder.fingerprint:
+        raise TurnloomError(
+            f"{table.folder} holds vectors of {table.manifest.model}, not of {folder}",
+            f"make them again with: turnloom vectors TABLE --model {folder} --out FOLDER",
+        )
 
 
 def claim_folder(recipe: VectorRecipe, tables: Sequence[VectorTable], base: Path, out: Path, *, resume: bool) -> Path:

@@ -1,0 +1,150 @@
+"""Draw lists of replies for a re-ranker: the true reply, others, mined ones, and turns of the same dialogue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from turnloom.runtime.conversation_network import ConversationNetwork, join
+from turnloom.training.conversation_data import ConversationBatch
+from turnloom.training.vector_recipe import RerankData
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Dialogues as the conversation encoder reads them; every turn is also a possible reply.
+
+    Attributes:
+        vectors: The turns' vectors, of shape (dialogues, turns, width).
+        speakers: A number for each turn's speaker, -1 for padding.
+        calls: What each turn calls for.
+        queries: Each turn's query for a reply.
+        replies: Each turn as an index stores it.
+    """
+
+    vectors: Tensor
+    speakers: Tensor
+    calls: Tensor
+    queries: Tensor
+    replies: Tensor
+
+
+@dataclass(frozen=True)
+class ReplyLists:
+    """Contexts, each with a list of replies; see `RerankNetwork` for the first five.
+
+    Attributes:
+        usable: Whether each reply counts: not if it is padding or has the true reply's text.
+    """
+
+    turns: Tensor
+    calls: Tensor
+    speakers: Tensor
+    replies: Tensor
+    search: Tensor
+    usable: Tensor
+
+
+def read_dialogues(network: ConversationNetwork, vectors: Tensor, speakers: Tensor, *, bf16: bool = False) -> Reading:
+    """Let a conversation encoder, which stays as it is, read dialogues."""
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+        fit, meaning, share = (each.float() for each in network(vectors, speakers))
+        replies = network.joint_reply(vectors.flatten(0, 1)).float().unflatten(0, vectors.shape[:2])
+    return Reading(vectors, speakers, fit, join(fit, meaning, share), replies)
+
+
+def contexts_of(reading: Reading, row: Tensor, last: Tensor, most: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the last turns of contexts, padded at the start: their vectors, what they call for, their speakers.
+
+    Args:
+        reading: The dialogues.
+        row: Each context's dialogue.
+        last: Its last turn.
+        most: The number of turns to read.
+    """
+    place = last[:, None] - torch.arange(most - 1, -1, -1)
+    there, place, rows = place >= 0, place.clamp(min=0), row[:, None]
+    speakers = torch.where(there, reading.speakers[rows, place], -1)
+    return reading.vectors[rows, place], reading.calls[rows, place], speakers
+
+
+def draw_lists(
+    reading: Reading,
+    batch: ConversationBatch,
+    options: RerankData,
+    draw: np.random.Generator,
+    *,
+    most: int,
+    part: float = 1.0,
+    process: int = 0,
+    processes: int = 1,
+) -> ReplyLists:
+    """Return one process's contexts of a step, each with its true reply first.
+
+    Args:
+        reading: The batch as the conversation encoder reads it.
+        batch: All dialogues of the step.
+        options: What to draw.
+        draw: The step's random numbers, the same in all processes.
+        most: The number of turns to read.
+        part: The share of the run that is done: mined replies get harder.
+        process: This process's number.
+        processes: How many there are.
+    """
+    turns = reading.vectors.shape[1]
+    drawn = torch.from_numpy(draw.permutation(len(batch.dialogue))[: options.contexts])
+    others = torch.from_numpy(draw.integers(0, len(batch.dialogue), (len(drawn), options.others)))
+    mined_at = torch.from_numpy(draw.random((len(drawn), options.mined)))
+    own_at = torch.from_numpy(draw.random((len(drawn), options.before + options.after)))
+    first, end = (len(drawn) * number // processes for number in (process, process + 1))
+    mine = slice(first, end)
+    drawn, others, mined_at, own_at = drawn[mine], others[mine], mined_at[mine], own_at[mine]
+    row, last = batch.dialogue[drawn], batch.last[drawn]
+    number = batch.dialogue * turns + batch.last + 1
+    texts = batch.texts.flatten()
+    columns = [number[drawn][:, None], number[others]]
+    if options.mined:
+        columns.append(_mined(reading, batch, number, drawn, mined_at, options.mined_from, part))
+    own, there = _own_turns(reading, row, last, own_at, options.before)
+    columns.append(row[:, None] * turns + own)
+    chosen = torch.cat(columns, dim=1)
+    usable = texts[chosen] != texts[chosen[:, :1]]
+    count = chosen.shape[1] - own.shape[1]
+    usable[:, :count] &= row[:, None] != chosen[:, :count] // turns
+    usable[:, count:] &= there
+    usable[:, 0] = True
+    replies = reading.replies.flatten(0, 1)[chosen]
+    search = (reading.queries[row, last][:, None] * replies).sum(-1)
+    return ReplyLists(*contexts_of(reading, row, last, most), replies, search, usable)
+
+
+def _mined(
+    reading: Reading,
+    batch: ConversationBatch,
+    number: Tensor,
+    drawn: Tensor,
+    at: Tensor,
+    mined_from: int,
+    part: float,
+) -> Tensor:
+    """Return replies of other dialogues that the search ranks high: at first of all, in the end of the best few."""
+    row, last = batch.dialogue[drawn], batch.last[drawn]
+    scores = reading.queries[row, last] @ reading.replies.flatten(0, 1)[number].T
+    text = batch.text
+    scores = scores.masked_fill((row[:, None] == batch.dialogue) | (text[drawn][:, None] == text), -torch.inf)
+    best = min(len(number), round(mined_from + (1 - part) * max(len(number) - mined_from, 0)))
+    ranked = scores.topk(best, dim=1).indices
+    return number[ranked.gather(1, (at * best).long())]
+
+
+def _own_turns(reading: Reading, row: Tensor, last: Tensor, at: Tensor, before: int) -> tuple[Tensor, Tensor]:
+    """Return turns of the same dialogue, before and after the true reply, and whether each is there."""
+    length = (reading.speakers[row] >= 0).sum(1)
+    earlier = at[:, :before] * (last + 1)[:, None]
+    later = (last + 2)[:, None] + at[:, before:] * (length - last - 2).clamp(min=0)[:, None]
+    place = torch.cat([earlier, later], dim=1).long()
+    there = place < length[:, None]
+    return place.clamp(max=reading.vectors.shape[1] - 1), there
