@@ -37,7 +37,7 @@ HERE = VectorOptions(WordEncoder, turns_per_range=40)
 CHILD = """
 import sys, time
 from pathlib import Path
-from tests.vectors.test_build import HERE, WordEncoder
+from tests.replies.toy import WordEncoder  # Not from here: this module imports torch.
 from turnloom.vectors import VectorOptions, build_vectors
 
 class Slow(WordEncoder):
