@@ -12,6 +12,9 @@ from tests.cli.browser import opened, overflow, serious_violations
 LOOKED_AT = ("index.html", "tutorial/index.html", "results/index.html", "guides/intents/index.html")
 
 
+pytestmark = pytest.mark.xdist_group("site")  # One process builds the site, once.
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("built") / "site"
