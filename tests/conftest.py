@@ -13,6 +13,11 @@ settings.register_profile("turnloom", deadline=None, max_examples=60, suppress_h
 settings.load_profile("turnloom")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Slow tests first: a long one that begins last would leave the other processes idle."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 @pytest.fixture(autouse=True)
 def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests to 127.0.0.1 must not leave through a proxy."""
