@@ -68,16 +68,16 @@ class CachedEncoder:
     def __init__(
         self, encoder: Encoder | Scorer, folder: Path | None = None, on_texts: Callable[[int], None] = lambda _: None
     ) -> None:
-        # A conversation encoder's turns are cached too: consecutive contexts share all turns but one.
-        over_turns = (ConversationEncoder, ConversationScorer)
-        self.encoder: Any = encoder.over(self) if isinstance(encoder, over_turns) else encoder
-        self.turns: Any = turn_encoder(encoder)
         self.name = encoder.name
         self.fingerprint = encoder.fingerprint
         self.source = source_of(encoder)
         self.languages = encoder.languages
         self.has_heads: bool = getattr(encoder, "has_heads", False)
         self.has_conversations = hasattr(encoder, "encode_conversations")
+        # A conversation encoder's turns are cached too: consecutive contexts share all turns but one.
+        over_turns = (ConversationEncoder, ConversationScorer)
+        self.encoder: Any = encoder.over(self) if isinstance(encoder, over_turns) else encoder
+        self.turns: Any = turn_encoder(encoder)
         self._on_texts = on_texts
         made_by = dict.fromkeys(("query", "document", "conversation"), encoder.fingerprint)
         made_by["text"] = self.turns.fingerprint
