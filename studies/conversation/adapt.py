@@ -8,13 +8,13 @@ the airline threads is counted, as they decide nothing.
 
 from __future__ import annotations
 
+import json
 import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-from studies.conversation.measure import RESULTS, evaluate, look, models_by_name, scores
+from studies.conversation.measure import evaluate, look, models_by_name, scores
 from studies.flagship.adapt import WORK, prepare
 from studies.lib.figures import record
 
@@ -40,14 +40,12 @@ def run(*words: str) -> None:
 
 
 def adapt(corpus: str, raw: Path, today: str, seed: str, model: str) -> Path:
-    """Train on, unless it was done; the time is kept with the results."""
+    """Train on, unless it was done."""
     vectors, out = RUNS / f"vectors-{corpus}", RUNS / f"adapted-{corpus}-{seed}"
     run("vectors", str(raw), "--model", today, "--bf16", "--out", str(vectors))
     if not (out / "training" / "result.json").exists():
-        began = time.monotonic()
         resume = ["--resume"] if (out / "training").exists() else []
         run("train", "conversation", str(vectors), "--adapt", "--start", model, "--out", str(out), *resume)
-        RESULTS.put(f"{seed}-{corpus}-adapted", {"training": {"minutes": (time.monotonic() - began) / 60}})
     return out
 
 
@@ -76,7 +74,8 @@ def figures(corpus: str, seeds: list[str]) -> dict[str, float]:
             every = [scores(f"{seed}-{corpus}{end}").tasks[task].mean() for seed in seeds]
             figure = f"{corpus}_{named}" + ("_next" if turns == "next" else "_all")
             found[f"{figure}_top1"], found[f"{figure}_top1_spread"] = statistics.fmean(every), max(every) - min(every)
-    minutes = [RESULTS.get(f"{seed}-{corpus}-adapted", "training")["minutes"] for seed in seeds]
+    runs = [RUNS / f"adapted-{corpus}-{seed}" / "training" / "result.json" for seed in seeds]
+    minutes = [json.loads(path.read_text())["minutes"] for path in runs]
     # Reading all turns is the encoder's use; the adapted one is compared with turnloom-mini's 31.7 after one turn.
     return found | {
         f"{corpus}_unadapted_top1": found[f"{corpus}_unadapted_all_top1"],

@@ -83,7 +83,7 @@ def seen_figures(seeds: list[str]) -> dict[str, float]:
         for turns in ("next", "context3"):
             figures[f"{short}_{turns}_top1"] = mean(seeds, f"select-{name}-{turns}-heads")
         for run in ("start", "today"):
-            figures[f"{run}.{short}_top1"] = best(run, f"select-{name}")
+            figures[f"{run}.{short}_all_top1"] = best(run, f"select-{name}")
     for prefix, runs in (("", seeds), ("today.", ["today"]), ("start.", ["start"])):
         figures[f"{prefix}r10_at_1"] = statistics.fmean(mean(runs, f"rerank-{name}") for name in SETS.values())
         end = "" if prefix == "start." else "-heads"

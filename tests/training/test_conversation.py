@@ -31,7 +31,14 @@ from turnloom.training.vector_recipe import ConversationData
 from turnloom.vectors import VectorOptions, VectorTable, build_vectors
 
 FILLERS = ["the", "is", "that", "was"]
-SMALL = {"model.size": "32", "model.reply_size": "32", "data.dialogues": "16", "bf16": "false", "steps": "60"}
+SMALL = {
+    "model.size": "32",
+    "model.reply_size": "32",
+    "data.dialogues": "16",
+    "data.contexts": "1",
+    "bf16": "false",
+    "steps": "60",
+}
 
 
 def talks(count: int, seed: int = 0) -> list[dict[str, object]]:
@@ -175,7 +182,7 @@ def test_vectors_of_another_model_are_refused(vectors: Path, tmp_path: Path) -> 
 
 
 def test_a_batch_has_each_reply_after_the_turns_before_it(vectors: Path) -> None:
-    sampler = ConversationSampler([VectorTable(vectors)], ConversationData(dialogues=8, short=0.0), seed=0)
+    sampler = ConversationSampler([VectorTable(vectors)], ConversationData(dialogues=8, contexts=1, short=0.0), seed=0)
     batch = sampler.batch(0)
     whole = (batch.speakers >= 0).sum(1)
     assert batch.vectors.shape[0] == 8
@@ -187,7 +194,7 @@ def test_a_batch_has_each_reply_after_the_turns_before_it(vectors: Path) -> None
 
 
 def test_processes_share_a_batch_out(vectors: Path) -> None:
-    sampler = ConversationSampler([VectorTable(vectors)], ConversationData(dialogues=7), seed=3)
+    sampler = ConversationSampler([VectorTable(vectors)], ConversationData(dialogues=7, contexts=1), seed=3)
     whole, parts = sampler.batch(5), [sampler.batch(5, rank, 3) for rank in range(3)]
     assert [row for part in parts for row in part.dialogue.tolist()] == whole.dialogue.tolist()
     assert [text for part in parts for text in part.text.tolist()] == whole.text.tolist()

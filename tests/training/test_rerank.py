@@ -29,7 +29,14 @@ from turnloom.training.utterance_tasks import deletion, insertion, search
 from turnloom.training.vector_recipe import RerankData
 from turnloom.vectors import VectorTable
 
-SMALL = {"model.size": "32", "data.dialogues": "16", "data.contexts": "24", "data.others": "8", "bf16": "false"}
+SMALL = {
+    "model.size": "32",
+    "data.dialogues": "16",
+    "data.contexts": "1",
+    "data.lists": "24",
+    "data.others": "8",
+    "bf16": "false",
+}
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +114,7 @@ def test_the_loss_is_that_of_a_loop() -> None:
 def test_lists_hold_the_true_reply_first_and_no_copy_of_it(base: Path, vectors: Path) -> None:
     reader = loaded(base).reader
     assert isinstance(reader, TorchReader)
-    options = RerankData(dialogues=16, contexts=20, others=6, mined=4, mined_from=5, before=2, after=1)
+    options = RerankData(dialogues=16, contexts=1, lists=20, others=6, mined=4, mined_from=5, before=2, after=1)
     batch = ConversationSampler([VectorTable(vectors)], options, 0).batch(0)
     reading = read_dialogues(reader.network, batch.vectors, batch.speakers)
     lists = draw_lists(reading, batch, options, np.random.default_rng(0), most=3)

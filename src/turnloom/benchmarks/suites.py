@@ -117,7 +117,7 @@ def tasks_named(names: list[str]) -> list[Task]:
     every = [
         *suite_tasks("all"),
         *_fine_tuned((*INTENTS, *MORE_INTENTS), ("gsim", "sgd", "star")),
-        *[ResponseSelection("topical_chat", turns, space) for turns in (1, None) for space in SPACES],
+        *[ResponseSelection("topical_chat", turns, space) for turns in (1, 3, None) for space in SPACES],
     ]
     known = {task.info.name: task for task in every}
     found = []

@@ -14,6 +14,9 @@ MATCH = 64
 """The width of the keys that weight turns in the pooled meaning."""
 DECAY = 0.6
 """Initially, each turn has this share of the next turn's weight in the pooled meaning."""
+LAST_TURN = 0.4
+"""The share of the last turn in the meaning of a conversation, beside what attention and recency give it: in long talk
+about one topic, only the last turn tells what comes next. Chosen on validation splits (`studies/conversation`)."""
 LARGEST_SHARE = 0.6
 """The share of similarity of meaning in a score for a conversation unlike all that was learned from."""
 STEEPNESS, MIDDLE = 11.0, 0.88
@@ -121,7 +124,8 @@ class ConversationNetwork(nn.Module):
         base, states, visible, ago = self.contextualise(vectors, speakers, window)
         weights = self.ask(states) @ self.answer(states).transpose(1, 2) * MATCH**-0.5 + self.recency[ago]
         weights = weights.masked_fill(~visible, HIDDEN).float().softmax(-1)
-        meaning = normalize(weights @ normalize(vectors, dim=-1), dim=-1)
+        unit = normalize(vectors, dim=-1)
+        meaning = normalize((1 - LAST_TURN) * normalize(weights @ unit, dim=-1) + LAST_TURN * unit, dim=-1)
         return normalize(base + self.leave(states).float(), dim=-1), meaning, self._share(states.float(), visible)
 
     def contextualise(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -108,7 +109,9 @@ class ConversationSampler:
         """Return one process's share of a step's batch."""
         draw = np.random.default_rng([self._seed, step])
         begins, lengths = self._sources[list(self._sources)[draw.choice(len(self._shares), p=self._shares)]]
-        count = min(self._options.dialogues, len(begins))
+        # Short dialogues have few replies: without more of them, a reply would be compared with few others.
+        enough = math.ceil(self._options.contexts / max(float(lengths.mean()) - 1, 1))
+        count = min(max(self._options.dialogues, enough), len(begins))
         chosen = draw.choice(len(begins), count, replace=False)
         parts = [self._cut(int(begins[index]), int(lengths[index]), draw) for index in chosen]
         first, end = (count * number // processes for number in (process, process + 1))

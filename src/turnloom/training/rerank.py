@@ -123,7 +123,7 @@ def rerank_loss(
     lists = draw_lists(reading, batch, recipe.data, draw, most=network.shape.max_turns, part=part, **shared)
     with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
         scores = network(lists.turns, lists.calls, lists.speakers, lists.replies, lists.search)
-    loss = list_loss(scores, lists.usable) / min(recipe.data.contexts, len(batch.dialogue))
+    loss = list_loss(scores, lists.usable) / min(recipe.data.lists, len(batch.dialogue))
     for task in recipe.tasks:
         found = utterance_loss(network, conversation, batch, task, draw, bf16=bf16, **shared)
         loss = loss + recipe.task_weight * found

@@ -95,7 +95,7 @@ def draw_lists(
         processes: How many there are.
     """
     turns = reading.vectors.shape[1]
-    drawn = torch.from_numpy(draw.permutation(len(batch.dialogue))[: options.contexts])
+    drawn = torch.from_numpy(draw.permutation(len(batch.dialogue))[: options.lists])
     others = torch.from_numpy(draw.integers(0, len(batch.dialogue), (len(drawn), options.others)))
     mined_at = torch.from_numpy(draw.random((len(drawn), options.mined)))
     own_at = torch.from_numpy(draw.random((len(drawn), options.before + options.after)))

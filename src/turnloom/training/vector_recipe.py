@@ -76,6 +76,7 @@ class ConversationData(Options):
 
     Attributes:
         dialogues: The number of dialogues per step, all from one source; each other's replies are negatives.
+        contexts: About how many replies a step has at least: if dialogues are short, it has more of them.
         max_turns: The maximum length; longer dialogues are cut to a segment of this many turns.
         short: How often a cut segment is shorter, with a random number of turns from two.
         source_power: A source's share of the steps is its number of turns to this power: 1 is proportional, 0 is equal.
@@ -83,6 +84,7 @@ class ConversationData(Options):
     """
 
     dialogues: int = Field(64, ge=2)
+    contexts: int = Field(600, ge=1)
     max_turns: int = Field(24, ge=2)
     short: float = Field(0.3, ge=0, le=1)
     source_power: float = Field(0.5, ge=0, le=1)
@@ -131,7 +133,7 @@ class RerankData(ConversationData):
     """How to draw contexts, and the replies that each is scored with.
 
     Attributes:
-        contexts: The number of contexts per step.
+        lists: The number of contexts per step that are scored, each with a list of replies.
         others: The number of replies from other dialogues, drawn at random.
         mined: The number of replies from other dialogues that the search ranks high; from `mined_from` of them at the
             end of training, from more at the start.
@@ -141,7 +143,7 @@ class RerankData(ConversationData):
     """
 
     source_power: float = Field(0.25, ge=0, le=1)
-    contexts: int = Field(128, ge=1)
+    lists: int = Field(128, ge=1)
     others: int = Field(50, ge=1)
     mined: int = Field(0, ge=0)
     mined_from: int = Field(64, ge=1)
