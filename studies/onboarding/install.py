@@ -50,18 +50,13 @@ class Environment:
         return time.perf_counter() - begun
 
     def run(self, line: str) -> None:
-        """Run an install line of a page as it is written, in the clone; only torch is held to its CPU build.
-
-        uv runs the line first, so that pip finds everything installed from an index that the line needs: pip alone
-        takes several times as long. torch comes from pip, whose settings, where its CPU build is, uv does not read.
-        """
-        by_uv = line.replace("pip install", f"'{sys.executable}' -m uv pip install --python '{self.python}'", 1)
+        """Run an install line of a page as it is written, in the clone; only torch is held to its CPU build."""
+        _ = self.python
         pinned = self.place / "torch.txt"
         pinned.write_text(f"{TORCH}\n", encoding="utf-8")
-        settings = {**os.environ, "PATH": f"{self.place / 'bin'}:{os.environ['PATH']}", "PIP_NO_COMPILE": "1"}
-        settings |= {"PIP_CONSTRAINT": str(pinned), "UV_CONSTRAINT": str(pinned)}
-        for command in (f"pip install -q {TORCH}", by_uv, line):
-            subprocess.run(["bash", "-c", command], cwd=ROOT, env=settings, check=True)
+        path = f"{self.place / 'bin'}:{os.environ['PATH']}"
+        settings = {**os.environ, "PATH": path, "PIP_CONSTRAINT": str(pinned), "PIP_NO_COMPILE": "1"}
+        subprocess.run(["bash", "-c", line], cwd=ROOT, env=settings, check=True)
 
     def megabytes(self) -> float:
         """What its files take, counted in blocks of the disk."""
