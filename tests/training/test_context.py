@@ -11,6 +11,7 @@ from tests.training.test_run import recipe
 from tests.training.toy import write_start
 from turnloom.runtime import load_encoder
 from turnloom.runtime.context_format import FILE, ContextFormat, read_context_format
+from turnloom.runtime.protocols import turn_encoder
 from turnloom.training import load_recipe, train
 from turnloom.training.base_model import context_formats
 
@@ -65,10 +66,10 @@ def test_an_encoder_without_heads_and_a_cross_encoder_are_not_limited(start: Pat
         assert context_formats(load_recipe(name, {"model.start": str(start)}), goes_on=False)[1].max_turns is None
 
 
-def test_turnloom_mini_reads_three_turns() -> None:
+def test_the_heads_of_turnloom_mini_read_three_turns() -> None:
     folder = ROOT / "models" / "turnloom-mini"
     assert json.loads((folder / FILE).read_text())["max_turns"] == 3
-    encoder = load_encoder(folder)
+    encoder = turn_encoder(load_encoder(folder))
     assert encoder.format_context(["a", "b", "c", "d"]) == "b [SEP] c [SEP] d"
     turns = ("hello", "my card is lost", "which one?", "the blue one")
     long, short = encoder.encode_query([turns])[0], encoder.encode_query([turns[1:]])[0]

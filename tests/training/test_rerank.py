@@ -187,7 +187,7 @@ def test_processes_train_as_one(base: Path, vectors: Path, tmp_path: Path) -> No
     changes = {**SMALL, "model.dropout": "0", "steps": "4", "tasks": "[insertion, search]", "model.start": str(base)}
     train_rerank(load_recipe("rerank", changes, schema=RerankRecipe), [vectors], tmp_path / "one")
     options = [f"--set={name}={value}" for name, value in changes.items()]
-    in_two_processes("rerank", str(vectors), "--out", str(tmp_path / "two"), *options)
+    in_two_processes("rerank", str(vectors), "--out", str(tmp_path / "two"), *options, port=29660)
     one, two = weights(tmp_path / "one"), weights(tmp_path / "two")
     for name in one:
         torch.testing.assert_close(one[name], two[name], rtol=2e-3, atol=2e-4)

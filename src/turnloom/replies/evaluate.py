@@ -16,7 +16,7 @@ from turnloom.errors import TurnloomError
 from turnloom.replies.index import ReplyIndex
 from turnloom.replies.occurrences import occurrence_rows, tables_of
 from turnloom.replies.search import RARITY, Mode, SearchOptions
-from turnloom.replies.suggestion import RERANK_WEIGHT, RERANKED, Suggestion, in_final_order
+from turnloom.replies.suggestion import RERANK_WEIGHT, RERANKED, Suggestion, in_final_order, read_for_reranking
 
 DEPTH = 10
 
@@ -106,7 +106,12 @@ def evaluate_replies(
     plain = ReplyIndex(index.folder, index.encoder, version=index.version.number)
     options = SearchOptions(mode, where, rarity, repeats=repeats)
     ranks, reranks, seconds = [], [], []
-    reranks_itself = rerank_weight > 0 and mode != "text" and index.start(contexts[0]) is not None
+    reranks_itself = (
+        index.scorer is None
+        and rerank_weight > 0
+        and mode != "text"
+        and bool(read_for_reranking(index.encoder, contexts[0]))
+    )
     depth = max(DEPTH, reranked) if index.scorer is not None or reranks_itself else DEPTH
     for number, (context, key) in enumerate(zip(contexts, keys, strict=True)):
         vector = None if vectors is None else vectors[number]
@@ -119,7 +124,11 @@ def evaluate_replies(
             better = in_final_order(index.scorer, context, found, rerank_weight) if there else []
             reranks.append(_rank(better, key))
         elif reranks_itself:
-            reranks.append(_rank(index.suggest_for(context, vector, depth, options, index.start(context)), key))
+            reranks.append(
+                _rank(
+                    index.suggest_for(context, vector, depth, options, read_for_reranking(index.encoder, context)), key
+                )
+            )
         on_context(number + 1, len(contexts))
     held = index.known_keys(keys)
     return ReplyScores(

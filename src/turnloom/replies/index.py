@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,11 +13,19 @@ from turnloom.files import refuse_other_files
 from turnloom.replies.ann import prune_versions
 from turnloom.replies.manifest import LOCK, MANIFEST, IndexManifest, IndexVersion, read_index_manifest, sole_writer
 from turnloom.replies.occurrences import ReplyOptions, reply_keys, tables_of
-from turnloom.replies.search import RARITY, Hit, Mode, Searcher, SearchOptions
+from turnloom.replies.search import RARITY, Mode, Searcher, SearchOptions
 from turnloom.replies.store import Store, quoted
-from turnloom.replies.suggestion import RERANK_WEIGHT, RERANKED, Conversation, Suggestion, in_final_order
+from turnloom.replies.suggestion import (
+    RERANK_WEIGHT,
+    RERANKED,
+    Suggestion,
+    check_question,
+    in_final_order,
+    in_order_of,
+    read_for_reranking,
+)
 from turnloom.replies.writer import IndexWriter, model_mismatch
-from turnloom.runtime.conversation import ConversationEncoder, ConversationState
+from turnloom.runtime.conversation import ConversationState
 from turnloom.runtime.protocols import Context, Encoder, Progress, Scorer, Vectors, is_made_for, unit_rows
 
 SHARD_SIZE = 20_000
@@ -251,8 +258,9 @@ class ReplyIndex:
                 re-ranker contains that of the search; 0 turns it off.
             repeats: Whether a reply may repeat a turn of the context. A turn's nearest neighbour is often itself.
         """
-        _check_question(context, k)
-        state = self.start(context) if mode != "text" and rerank_weight else None
+        check_question(context, k)
+        reads = mode != "text" and rerank_weight and self.scorer is None
+        state = read_for_reranking(self.encoder, context) if reads else None
         if state is not None:
             vector = state.query()[0]
         elif mode != "text" and self.encoder is not None:
@@ -264,15 +272,6 @@ class ReplyIndex:
         options = SearchOptions(mode, where, rarity, reranked, rerank_weight, repeats)
         return self.suggest_for(context, vector, k, options, state)
 
-    def start(self, context: Context) -> ConversationState | None:
-        """Read a context so that the encoder's own re-ranker can score replies; None if there is none to use."""
-        reader = getattr(self.encoder, "conversation", self.encoder)
-        if self.scorer is not None or not isinstance(reader, ConversationEncoder) or reader.reranker is None:
-            return None
-        state = reader.start()
-        state.extend(context)
-        return state
-
     def suggest_for(
         self,
         context: Context,
@@ -282,38 +281,19 @@ class ReplyIndex:
         state: ConversationState | None = None,
     ) -> list[Suggestion]:
         """Do the same as `suggest` for a context whose vector is known; with its `state`, re-rank by it."""
-        _check_question(context, k)
+        check_question(context, k)
         limit = max(k, options.reranked) if self.scorer or state else k
         direction = None if vector is None else unit_rows(vector[None])[0]
         said = set() if options.repeats else set(reply_keys(pa.array(context[-REMEMBERED:], pa.string())).tolist())
         hits = self._searcher.hits(context[-1], direction, options, limit + len(said))
-        pairs = zip(hits, self._suggestions(hits), strict=True)
+        pairs = zip(hits, self._searcher.suggestions(hits), strict=True)
         new = [(hit, suggestion) for hit, suggestion in pairs if suggestion.key not in said][:limit]
-        found = [suggestion for _, suggestion in new]
+        hits, found = [hit for hit, _ in new], [suggestion for _, suggestion in new]
         if state is not None and found:
-            scores = state.rerank(self._searcher.vectors([hit for hit, _ in new])).tolist()
-            scored = [replace(suggestion, score=score) for suggestion, score in zip(found, scores, strict=True)]
-            return sorted(scored, key=lambda suggestion: -suggestion.score)[:k]
+            return in_order_of(state.rerank(self._searcher.vectors(hits)), found)[:k]
         return found if self.scorer is None else in_final_order(self.scorer, context, found, options.rerank_weight)[:k]
 
     def known_keys(self, keys: Sequence[int]) -> pa.Array:
         """Return those keys whose reply is in the index."""
         found = self._store.rows_with(self._searcher.replies, "key", list(dict.fromkeys(keys)), ["key"])
         return found["key"].combine_chunks()
-
-    def _suggestions(self, hits: Sequence[Hit]) -> list[Suggestion]:
-        rows = self._searcher.rows(hits, ["key", "text", "count", "conversations"])
-        found = []
-        for hit, row in zip(hits, rows, strict=True):
-            conversations = tuple(Conversation(**conversation) for conversation in row["conversations"])
-            found.append(
-                Suggestion(row["text"], hit.score, hit.score, hit.similarity, row["count"], conversations, row["key"])
-            )
-        return found
-
-
-def _check_question(context: Context, k: int) -> None:
-    if isinstance(context, str):
-        raise TurnloomError("a context is a list of turns, not one text", "put the message into a list")
-    if not context or k < 1:
-        raise TurnloomError("a search needs a turn of context and a k from 1", "give the last message at least")

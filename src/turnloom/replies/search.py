@@ -22,7 +22,7 @@ from turnloom.errors import TurnloomError
 from turnloom.replies.ann import CANDIDATES, nearest
 from turnloom.replies.manifest import IndexVersion
 from turnloom.replies.store import Store, answered
-from turnloom.replies.suggestion import RERANK_WEIGHT, RERANKED
+from turnloom.replies.suggestion import RERANK_WEIGHT, RERANKED, Conversation, Suggestion
 from turnloom.runtime.protocols import Vectors
 
 FUSION_CONSTANT = 60
@@ -201,6 +201,16 @@ class Searcher:
         taken = answered(asked.to_arrow())
         by_row = {row.pop("_rowid"): row for row in taken.to_pylist()}
         return [by_row[hit.row] for hit in hits]
+
+    def suggestions(self, hits: Sequence[Hit]) -> list[Suggestion]:
+        """Return hits as suggestions, in their order."""
+        found = []
+        for hit, row in zip(hits, self.rows(hits, ["key", "text", "count", "conversations"]), strict=True):
+            conversations = tuple(Conversation(**conversation) for conversation in row["conversations"])
+            found.append(
+                Suggestion(row["text"], hit.score, hit.score, hit.similarity, row["count"], conversations, row["key"])
+            )
+        return found
 
     def vectors(self, hits: Sequence[Hit]) -> Vectors:
         """Return the stored vectors of hits, in their order."""

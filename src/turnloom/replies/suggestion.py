@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from turnloom.errors import TurnloomError
+from turnloom.runtime.conversation import ConversationEncoder, ConversationState
 from turnloom.runtime.protocols import Context, Scorer
 
 RERANKED = 50
@@ -86,9 +88,23 @@ def in_final_order(
         return []
     rerank = np.asarray(scorer.score(context, [suggestion.text for suggestion in found]), np.float64)
     search = np.array([suggestion.search_score for suggestion in found])
-    scores = rerank if weight == 1 else blend(search, rerank, weight)
+    return in_order_of(rerank if weight == 1 else blend(search, rerank, weight), found)
+
+
+def in_order_of(scores: Scores, found: Sequence[Suggestion]) -> list[Suggestion]:
+    """Order search results by new scores, best first."""
     order = np.argsort(-scores, kind="stable")
     return [replace(found[place], score=float(scores[place])) for place in order]
+
+
+def read_for_reranking(encoder: Any, context: Context) -> ConversationState | None:
+    """Read a context with an encoder that has its own re-ranker; None if it has none."""
+    reader = getattr(encoder, "conversation", encoder)
+    if not isinstance(reader, ConversationEncoder) or reader.reranker is None:
+        return None
+    state = reader.start()
+    state.extend(context)
+    return state
 
 
 def _unbounded(scores: Scores) -> Scores:
@@ -102,3 +118,11 @@ def _unbounded(scores: Scores) -> Scores:
 def _standardised(scores: Scores) -> Scores:
     apart: Scores = scores - scores.mean()
     return apart / (float(scores.std()) or 1.0)
+
+
+def check_question(context: Context, k: int) -> None:
+    """Refuse a search without a context, or for no reply."""
+    if isinstance(context, str):
+        raise TurnloomError("a context is a list of turns, not one text", "put the message into a list")
+    if not context or k < 1:
+        raise TurnloomError("a search needs a turn of context and a k from 1", "give the last message at least")
