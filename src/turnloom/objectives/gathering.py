@@ -21,6 +21,21 @@ def world_size() -> int:
     return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
 
 
+def process_number() -> int:
+    """This training process's number, from 0."""
+    return dist.get_rank() if world_size() > 1 else 0
+
+
+def share_of(rows: int, process: int, processes: int) -> slice:
+    """Return which of some rows one of several processes has.
+
+    Example:
+        >>> [share_of(5, process, 2) for process in (0, 1)]
+        [slice(0, 2, None), slice(2, 5, None)]
+    """
+    return slice(rows * process // processes, rows * (process + 1) // processes)
+
+
 @contextmanager
 def first_process_first() -> Iterator[None]:
     """Let the first process run the body before all others, so that they find the files it creates."""

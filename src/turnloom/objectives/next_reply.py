@@ -16,7 +16,6 @@ def next_reply_loss(
     texts: Tensor,
     dialogues: Tensor,
     weights: Tensor | None = None,
-    gather: bool = True,
 ) -> Tensor:
     """How badly contexts find their replies, and replies their contexts, among those of the batch.
 
@@ -37,9 +36,8 @@ def next_reply_loss(
         texts: A number for the text of each reply.
         dialogues: A number for the dialogue of each pair, different in all processes.
         weights: How much each pair counts; all the same if not given.
-        gather: Whether to compare with the pairs of other processes too.
     """
-    spread = gather and world_size() > 1
+    spread = world_size() > 1
     every = [gather_rows(rows) if spread else rows for rows in (queries, replies, texts, dialogues)]
     own = torch.arange(len(queries), device=queries.device) + (
         own_offset(len(queries), queries.device) if spread else 0

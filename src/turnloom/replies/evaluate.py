@@ -16,7 +16,7 @@ from turnloom.errors import TurnloomError
 from turnloom.replies.index import ReplyIndex
 from turnloom.replies.occurrences import occurrence_rows, tables_of
 from turnloom.replies.search import RARITY, Mode, SearchOptions
-from turnloom.replies.suggestion import RERANK_WEIGHT, RERANKED, Suggestion, in_final_order, read_for_reranking
+from turnloom.replies.suggestion import RERANK_WEIGHT, RERANKED, Suggestion, in_final_order, own_reranker
 
 DEPTH = 10
 
@@ -106,13 +106,8 @@ def evaluate_replies(
     plain = ReplyIndex(index.folder, index.encoder, version=index.version.number)
     options = SearchOptions(mode, where, rarity, repeats=repeats)
     ranks, reranks, seconds = [], [], []
-    reranks_itself = (
-        index.scorer is None
-        and rerank_weight > 0
-        and mode != "text"
-        and bool(read_for_reranking(index.encoder, contexts[0]))
-    )
-    depth = max(DEPTH, reranked) if index.scorer is not None or reranks_itself else DEPTH
+    reader = own_reranker(index.encoder) if index.scorer is None and rerank_weight > 0 and mode != "text" else None
+    depth = max(DEPTH, reranked) if index.scorer is not None or reader is not None else DEPTH
     for number, (context, key) in enumerate(zip(contexts, keys, strict=True)):
         vector = None if vectors is None else vectors[number]
         start = time.perf_counter()
@@ -123,12 +118,10 @@ def evaluate_replies(
             there = ranks[-1] < len(found)  # If the search did not find it, re-ranking cannot either.
             better = in_final_order(index.scorer, context, found, rerank_weight) if there else []
             reranks.append(_rank(better, key))
-        elif reranks_itself:
-            reranks.append(
-                _rank(
-                    index.suggest_for(context, vector, depth, options, read_for_reranking(index.encoder, context)), key
-                )
-            )
+        elif reader is not None:
+            state = reader.start()
+            state.extend(context)
+            reranks.append(_rank(index.suggest_for(context, vector, depth, options, state), key))
         on_context(number + 1, len(contexts))
     held = index.known_keys(keys)
     return ReplyScores(

@@ -22,7 +22,7 @@ from turnloom.replies.suggestion import (
     check_question,
     in_final_order,
     in_order_of,
-    read_for_reranking,
+    own_reranker,
 )
 from turnloom.replies.writer import IndexWriter, model_mismatch
 from turnloom.runtime.conversation import ConversationState
@@ -254,14 +254,14 @@ class ReplyIndex:
             rarity: How much to down-weight frequent replies: scores are multiplied by this power of the inverse
                 response frequency. 0 turns it off, 1 is the full weight of WMDC.
             reranked: How many of the best replies to re-rank, if there is a re-ranker.
-            rerank_weight: A cross-encoder's weight: 0 ignores it, 1 ignores the search. The score of the encoder's own
-                re-ranker contains that of the search; 0 turns it off.
+            rerank_weight: A cross-encoder's weight: 0 ignores it, 1 the search. At 0 the encoder's own is off, too.
             repeats: Whether a reply may repeat a turn of the context. A turn's nearest neighbour is often itself.
         """
         check_question(context, k)
-        reads = mode != "text" and rerank_weight and self.scorer is None
-        state = read_for_reranking(self.encoder, context) if reads else None
-        if state is not None:
+        state = None
+        if mode != "text" and rerank_weight and self.scorer is None and (reader := own_reranker(self.encoder)):
+            state = reader.start()
+            state.extend(context)
             vector = state.query()[0]
         elif mode != "text" and self.encoder is not None:
             vector = self.encoder.encode_query([context])[0]
@@ -280,16 +280,17 @@ class ReplyIndex:
         options: SearchOptions = SearchOptions(),
         state: ConversationState | None = None,
     ) -> list[Suggestion]:
-        """Do the same as `suggest` for a context whose vector is known; with its `state`, re-rank by it."""
+        """Do the same as `suggest` for a context whose vector is known; with its `state`, re-rank if it can."""
         check_question(context, k)
-        limit = max(k, options.reranked) if self.scorer or state else k
+        by_state = state is not None and state.reranks and self.scorer is None
+        limit = max(k, options.reranked) if self.scorer or by_state else k
         direction = None if vector is None else unit_rows(vector[None])[0]
         said = set() if options.repeats else set(reply_keys(pa.array(context[-REMEMBERED:], pa.string())).tolist())
         hits = self._searcher.hits(context[-1], direction, options, limit + len(said))
         pairs = zip(hits, self._searcher.suggestions(hits), strict=True)
         new = [(hit, suggestion) for hit, suggestion in pairs if suggestion.key not in said][:limit]
         hits, found = [hit for hit, _ in new], [suggestion for _, suggestion in new]
-        if state is not None and found:
+        if state is not None and by_state and found:
             return in_order_of(state.rerank(self._searcher.vectors(hits)), found)[:k]
         return found if self.scorer is None else in_final_order(self.scorer, context, found, options.rerank_weight)[:k]
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turnloom.errors import TurnloomError
-from turnloom.runtime.conversation import ConversationEncoder, ConversationState
+from turnloom.runtime.conversation import ConversationEncoder
 from turnloom.runtime.protocols import Context, Scorer
 
 RERANKED = 50
@@ -97,14 +97,10 @@ def in_order_of(scores: Scores, found: Sequence[Suggestion]) -> list[Suggestion]
     return [replace(found[place], score=float(scores[place])) for place in order]
 
 
-def read_for_reranking(encoder: Any, context: Context) -> ConversationState | None:
-    """Read a context with an encoder that has its own re-ranker; None if it has none."""
+def own_reranker(encoder: Any) -> ConversationEncoder | None:
+    """Return the conversation encoder of an encoder if it has a re-ranker."""
     reader = getattr(encoder, "conversation", encoder)
-    if not isinstance(reader, ConversationEncoder) or reader.reranker is None:
-        return None
-    state = reader.start()
-    state.extend(context)
-    return state
+    return reader if isinstance(reader, ConversationEncoder) and reader.reranker is not None else None
 
 
 def _unbounded(scores: Scores) -> Scores:

@@ -190,6 +190,7 @@ class ConversationState:
         self._encoder = encoder
         self._vectors: list[Vectors] = []
         self._speakers: list[object] = []
+        self._reading: tuple[Vectors, Vectors, Numbers] | None = None
 
     def __len__(self) -> int:
         return len(self._vectors)
@@ -207,17 +208,21 @@ class ConversationState:
         most = self._encoder.reader.shape.max_turns
         self._vectors = [*self._vectors, *self._encoder.turns.encode(list(turns))][-most:]
         self._speakers = self._speakers[-most:]
+        self._reading = None
 
     def _other_speaker(self) -> object:
         """Return the last speaker who is not the current one, or a second speaker if there is none yet."""
         last = self._speakers[-1] if self._speakers else None
         return next((who for who in reversed(self._speakers) if who != last), 0 if last != 0 else 1)
 
-    def _read(self) -> tuple[Vectors, Vectors]:
+    def _read(self) -> tuple[Vectors, Vectors, Numbers]:
+        """Return queries, turns in context and speakers; read once, since a search and its re-ranking need both."""
         if not self._vectors:
             raise TurnloomError("the conversation has no turn yet", "add one first")
-        _, speakers = pad_conversations([range(len(self._vectors))], [self._speakers])
-        return self._encoder.reader.read(np.stack(self._vectors)[None], speakers)
+        if self._reading is None:
+            _, speakers = pad_conversations([range(len(self._vectors))], [self._speakers])
+            self._reading = (*self._encoder.reader.read(np.stack(self._vectors)[None], speakers), speakers)
+        return self._reading
 
     def turn_vectors(self) -> Vectors:
         """Return one vector per turn, in its context."""
@@ -228,6 +233,11 @@ class ConversationState:
         """Return the query vector for a reply to the conversation so far, as one row."""
         query: Vectors = self._read()[0][:, -1]
         return query
+
+    @property
+    def reranks(self) -> bool:
+        """Whether the model has a re-ranker."""
+        return self._encoder.reranker is not None
 
     def rerank(self, replies: Vectors) -> npt.NDArray[np.float64]:
         """Return the re-ranker's scores of replies to the conversation so far; higher is better.
@@ -240,8 +250,7 @@ class ConversationState:
         """
         if self._encoder.reranker is None:
             raise TurnloomError(f"{self._encoder.name} has no re-ranker", "train one with: turnloom train rerank")
-        queries, turns = self._read()
-        _, speakers = pad_conversations([range(len(self._vectors))], [self._speakers])
+        queries, turns, speakers = self._read()
         width = self._encoder.reader.shape.width
         both = unit_rows(replies.reshape(-1, width)).reshape(len(replies), 2 * width)
         search = both @ queries[0, -1]

@@ -99,10 +99,7 @@ class LiveReplies:
         def search(index: ReplyIndex) -> list[Suggestion]:
             if state is None:
                 return index.suggest(context, k, mode=mode, where=where)
-            reranks = index.scorer is None and self._encoder.reranks
-            return index.suggest_for(
-                context, state.query()[0], k, SearchOptions(mode, where), state if reranks else None
-            )
+            return index.suggest_for(context, state.query()[0], k, SearchOptions(mode, where), state)
 
         index = self.index
         try:

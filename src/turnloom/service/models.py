@@ -84,11 +84,6 @@ class QueuedEncoder:
             self.turns.fingerprint, self.turns.source = below.fingerprint, source_of(below)
         self.conversation = encoder.over(self.turns) if isinstance(encoder, ConversationEncoder) else None
 
-    @property
-    def reranks(self) -> bool:
-        """Whether the model has a re-ranker of its own."""
-        return self.conversation is not None and self.conversation.reranker is not None
-
     def _run(self, output: str, asked: list[tuple[Any, bool]]) -> Sequence[Any]:
         encoder, items = self._encoder, [item for item, _ in asked]
         if output == "format":

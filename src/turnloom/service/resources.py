@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from turnloom.errors import TurnloomError
+from turnloom.replies.suggestion import own_reranker
 from turnloom.runtime.protocols import Encoder, Scorer
 from turnloom.runtime.reranker import ConversationScorer
 from turnloom.service.batching import BatchObserver
@@ -67,10 +68,8 @@ def load_resources(config: ServiceConfig, observer: BatchObserver, loaders: Load
         if config.reranker is not None:
             loaded = loaders.scorer(config.reranker)
             scorer = QueuedScorer(loaded, config.reranker.called, config.batching, observer, seconds)
-        elif encoder.reranks:
-            scorer = QueuedScorer(
-                ConversationScorer(encoder.conversation), encoder.name, config.batching, observer, seconds
-            )
+        elif (reader := own_reranker(encoder)) is not None:
+            scorer = QueuedScorer(ConversationScorer(reader), encoder.name, config.batching, observer, seconds)
         intents = replies = None
         if config.intents is not None:
             intents = LiveIntents(config.intents.folder, encoder, Journal(config.state / "intents.jsonl"))

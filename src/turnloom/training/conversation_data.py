@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from turnloom.errors import TurnloomError
+from turnloom.objectives.gathering import share_of
 from turnloom.training.vector_recipe import ConversationData
 from turnloom.vectors.table import Rows, VectorTable
 
@@ -114,8 +115,8 @@ class ConversationSampler:
         count = min(max(self._options.dialogues, enough), len(begins))
         chosen = draw.choice(len(begins), count, replace=False)
         parts = [self._cut(int(begins[index]), int(lengths[index]), draw) for index in chosen]
-        first, end = (count * number // processes for number in (process, process + 1))
-        return self._padded(parts[first:end], first)
+        own = share_of(count, process, processes)
+        return self._padded(parts[own], own.start)
 
     def _cut(self, begin: int, length: int, draw: np.random.Generator) -> slice:
         """Return a segment of a dialogue: half of the time the whole, if it is short enough; otherwise a random one."""

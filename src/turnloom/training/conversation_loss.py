@@ -24,7 +24,6 @@ def conversation_loss(
     share: float,
     window: int | None = None,
     inverse_frequency: bool = False,
-    gather: bool = True,
 ) -> Tensor:
     """Return the contrastive loss of a batch: each reply among all replies, with all turns before it as context.
 
@@ -35,7 +34,6 @@ def conversation_loss(
         share: The share of similarity of meaning in a score.
         window: The maximum number of turns of a context; by default all.
         inverse_frequency: Whether to weight a pair by the inverse of its reply's frequency, as in WMDC.
-        gather: Whether to compare with the replies of other processes too.
     """
     with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
         fit, meaning, _ = network(batch.vectors, batch.speakers, window)
@@ -51,7 +49,6 @@ def conversation_loss(
         texts=batch.text,
         dialogues=batch.dialogue,
         weights=weights,
-        gather=gather,
     )
 
 

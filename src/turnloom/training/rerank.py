@@ -9,27 +9,23 @@ from pathlib import Path
 
 import numpy as np
 import torch
-import torch.distributed as dist
 from torch import Tensor
 
 from turnloom.errors import TurnloomError
-from turnloom.objectives.gathering import is_first_process, world_size
+from turnloom.objectives.gathering import process_number, world_size
 from turnloom.objectives.listwise import list_loss
 from turnloom.runtime.conversation import ConversationEncoder
 from turnloom.runtime.conversation_folder import TorchReader
 from turnloom.runtime.conversation_network import ConversationNetwork
-from turnloom.runtime.encoder import load_encoder
-from turnloom.runtime.model_folder import CONVERSATION, model_folder
+from turnloom.runtime.model_folder import CONVERSATION
 from turnloom.runtime.protocols import Progress
 from turnloom.runtime.rerank_network import RerankNetwork
 from turnloom.runtime.reranker import RerankShape, save_reranker
-from turnloom.training.clock import RunClock
 from turnloom.training.conversation_data import ConversationSampler
 from turnloom.training.rerank_data import draw_lists, read_dialogues
 from turnloom.training.utterance_tasks import utterance_loss
 from turnloom.training.vector_recipe import RerankRecipe
-from turnloom.training.vector_run import VectorResult, VectorRun, check_vectors, claim_folder, save_copy
-from turnloom.vectors.table import VectorTable
+from turnloom.training.vector_run import VectorResult, VectorRun, base_model, open_sampler
 
 
 def train_rerank(
@@ -57,43 +53,31 @@ def train_rerank(
         TurnloomError: If the base model has no conversation encoder, the vectors are another model's, or the folder
             contains another run.
     """
-    clock = RunClock(minutes, time.monotonic() if began is None else began)
-    tables = [VectorTable(folder) for folder in vectors]
-    sampler = ConversationSampler(tables, recipe.data, recipe.seed)
-    torch.manual_seed(recipe.seed)
+    began = time.monotonic() if began is None else began
+    sampler = open_sampler(recipe, vectors)
     base, conversation, network = _networks(recipe, sampler)
-    work = claim_folder(recipe, tables, base, out, resume=resume)
-    clock.resume(work)
-    result = VectorResult(out, turns=sampler.turns)
 
     def loss(step: int, part: float) -> tuple[Tensor, int]:
         return rerank_loss(recipe, sampler, conversation, network, step, part)
 
-    run = VectorRun(recipe, network, loss, work, clock, result, on_progress)
-    run.train(resume)
-    if is_first_process():
+    def add(folder: Path) -> None:
+        shutil.copytree(base / CONVERSATION, folder / CONVERSATION)
+        save_reranker(network, folder)
 
-        def add(folder: Path) -> None:
-            shutil.copytree(base / CONVERSATION, folder / CONVERSATION)
-            save_reranker(network, folder)
-
-        save_copy(base, out, add)
-        run.finish()
-    return result
+    run = VectorRun(recipe, sampler, network, loss, base, out, on_progress)
+    run.train(minutes, began, resume=resume)
+    run.save(add)
+    return run.result
 
 
 def _networks(recipe: RerankRecipe, sampler: ConversationSampler) -> tuple[Path, ConversationNetwork, RerankNetwork]:
     """Return the base model's folder, its conversation encoder, and a new re-ranker."""
     options = recipe.model
-    if options.start is None:
-        raise TurnloomError(f"the recipe {recipe.name!r} does not say what to start from", "give --start FOLDER")
-    folder = model_folder(options.start)
-    encoder = load_encoder(folder)
+    folder, encoder = base_model(recipe, sampler)
     if not isinstance(encoder, ConversationEncoder) or not isinstance(encoder.reader, TorchReader):
         raise TurnloomError(
             f"{folder} has no conversation encoder", "train one first with: turnloom train conversation"
         )
-    check_vectors(sampler.tables[0], sampler.fingerprint, encoder.turns, folder)
     conversation = encoder.reader.network.requires_grad_(False)
     shape = RerankShape(
         width=sampler.width,
@@ -115,11 +99,10 @@ def rerank_loss(
 
     All processes draw the same lists and score their share of them, so the sum of their gradients is that of one.
     """
-    process, processes = (dist.get_rank(), world_size()) if world_size() > 1 else (0, 1)
     batch, bf16 = sampler.batch(step), recipe.computes_in_bf16
     draw = np.random.default_rng([recipe.seed, step, 1])
     reading = read_dialogues(conversation, batch.vectors, batch.speakers, bf16=bf16)
-    shared = {"process": process, "processes": processes}
+    shared = {"process": process_number(), "processes": world_size()}
     lists = draw_lists(reading, batch, recipe.data, draw, most=network.shape.max_turns, part=part, **shared)
     with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
         scores = network(lists.turns, lists.calls, lists.speakers, lists.replies, lists.search)

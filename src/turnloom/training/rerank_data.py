@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from turnloom.objectives.gathering import share_of
 from turnloom.runtime.conversation_network import ConversationNetwork, join
 from turnloom.training.conversation_data import ConversationBatch
 from turnloom.training.vector_recipe import RerankData
@@ -99,20 +100,19 @@ def draw_lists(
     others = torch.from_numpy(draw.integers(0, len(batch.dialogue), (len(drawn), options.others)))
     mined_at = torch.from_numpy(draw.random((len(drawn), options.mined)))
     own_at = torch.from_numpy(draw.random((len(drawn), options.before + options.after)))
-    first, end = (len(drawn) * number // processes for number in (process, process + 1))
-    mine = slice(first, end)
-    drawn, others, mined_at, own_at = drawn[mine], others[mine], mined_at[mine], own_at[mine]
+    own = share_of(len(drawn), process, processes)
+    drawn, others, mined_at, own_at = drawn[own], others[own], mined_at[own], own_at[own]
     row, last = batch.dialogue[drawn], batch.last[drawn]
     number = batch.dialogue * turns + batch.last + 1
     texts = batch.texts.flatten()
     columns = [number[drawn][:, None], number[others]]
     if options.mined:
         columns.append(_mined(reading, batch, number, drawn, mined_at, options.mined_from, part))
-    own, there = _own_turns(reading, row, last, own_at, options.before)
-    columns.append(row[:, None] * turns + own)
+    places, there = _own_turns(reading, row, last, own_at, options.before)
+    columns.append(row[:, None] * turns + places)
     chosen = torch.cat(columns, dim=1)
     usable = texts[chosen] != texts[chosen[:, :1]]
-    count = chosen.shape[1] - own.shape[1]
+    count = chosen.shape[1] - places.shape[1]
     usable[:, :count] &= row[:, None] != chosen[:, :count] // turns
     usable[:, count:] &= there
     usable[:, 0] = True

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from turnloom.objectives.gathering import share_of
 from turnloom.objectives.listwise import list_loss
 from turnloom.runtime.conversation_network import ConversationNetwork
 from turnloom.runtime.rerank_network import RerankNetwork
@@ -91,8 +92,8 @@ def utterance_loss(
     if len(turns) < 2:
         return network.log_scale.sum() * 0
     changed, candidates, usable, truth, sign = QUESTIONS[task](turns, draw)
-    first, end = (len(turns) * number // processes for number in (process, process + 1))
-    changed, candidates, usable, truth = (each[first:end] for each in (changed, candidates, usable, truth))
+    own = share_of(len(turns), process, processes)
+    changed, candidates, usable, truth = (each[own] for each in (changed, candidates, usable, truth))
     vectors, speakers = batch.vectors.flatten(0, 1), batch.speakers.flatten()
     said = torch.where(changed >= 0, speakers[changed], -1)
     reading = read_dialogues(conversation, vectors[changed.clamp(min=0)], said, bf16=bf16)

@@ -16,13 +16,21 @@ from torch import Tensor, nn
 
 from turnloom.errors import TurnloomError
 from turnloom.files import WholeFolder, write_whole
-from turnloom.objectives.gathering import first_process_first, from_first_process, is_first_process, world_size
+from turnloom.objectives.gathering import (
+    first_process_first,
+    from_first_process,
+    is_first_process,
+    process_number,
+    world_size,
+)
 from turnloom.runtime.conversation_folder import own_weights
-from turnloom.runtime.model_folder import NOT_THE_MODEL
-from turnloom.runtime.protocols import Encoder, Progress
+from turnloom.runtime.encoder import load_encoder
+from turnloom.runtime.model_folder import NOT_THE_MODEL, model_folder
+from turnloom.runtime.protocols import Encoder, Progress, turn_encoder
 from turnloom.training.clock import RunClock, rate_factor
+from turnloom.training.conversation_data import ConversationSampler
 from turnloom.training.folder import CONFIG, WORK, claim
-from turnloom.training.vector_recipe import VectorRecipe
+from turnloom.training.vector_recipe import ConversationRecipe, RerankRecipe, VectorRecipe
 from turnloom.vectors.table import VectorTable
 
 STEP, MOMENTS, NETWORK = "step.json", "optimizer.pt", "network.safetensors"
@@ -46,33 +54,42 @@ class VectorRun:
 
     Args:
         recipe: The recipe.
+        sampler: The dialogues to learn from.
         network: The network; all weights that require a gradient are trained.
         loss: Returns the loss of a step and the number of contexts in it, given the step and the share of the run
             that is done; with several processes, those of this one's share.
-        work: Where checkpoints go.
-        clock: The budget.
-        result: Where the run notes what it did.
+        base: The base model's folder.
+        out: The new model's folder: a copy of the base model with what was trained in it.
         on_progress: Called with a step, the share of it that is done, and a note.
     """
 
     def __init__(
         self,
         recipe: VectorRecipe,
+        sampler: ConversationSampler,
         network: nn.Module,
         loss: Callable[[int, float], tuple[Tensor, int]],
-        work: Path,
-        clock: RunClock,
-        result: VectorResult,
+        base: Path,
+        out: Path,
         on_progress: Progress,
     ) -> None:
         self._recipe, self._network, self._loss = recipe, network, loss
-        self._work, self._clock, self.result, self._on_progress = work, clock, result, on_progress
+        self._tables, self._base, self._out = sampler.tables, base, out
+        self._work, self._on_progress = out / WORK, on_progress
+        self.result = VectorResult(out, turns=sampler.turns)
         self._trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
         self._optimizer = torch.optim.AdamW(self._trained, lr=recipe.rate, weight_decay=recipe.weight_decay)
-        self._window = clock.window(0, 1, refits=False)
 
-    def train(self, resume: bool) -> VectorResult:
-        """Train to the end of the budget."""
+    def train(self, minutes: float | None, began: float, *, resume: bool) -> None:
+        """Train to the end of the budget: so many minutes since `began`, or the recipe's steps.
+
+        Raises:
+            TurnloomError: If the new model's folder is that of the base model, or contains another run.
+        """
+        self._claim(resume)
+        self._clock = RunClock(minutes, began)
+        self._clock.resume(self._work)
+        self._window = self._clock.window(0, 1, refits=False)
         result, checkpoint = self.result, self._last_checkpoint() if resume else None
         if checkpoint is not None:
             self._restore(checkpoint)
@@ -91,7 +108,14 @@ class VectorRun:
                 self._checkpoint()
         self._on_progress("training", 1.0, f"{result.steps:,} steps, {result.contexts:,} contexts")
         self._network.eval()
-        return result
+
+    def _claim(self, resume: bool) -> None:
+        if self._base.resolve() == self._out.resolve():
+            raise TurnloomError(f"{self._out} is the model to start from", "choose another --out")
+        with first_process_first():
+            if is_first_process():
+                hashes = sorted(table.manifest.content_hash for table in self._tables)
+                claim(self._recipe, hashes, self._work, resume=resume)
 
     def _part(self) -> float:
         """Return the share of the run that is done, by steps or by time, the same in all processes."""
@@ -101,9 +125,8 @@ class VectorRun:
 
     def _step(self, part: float) -> tuple[int, float]:
         """Take one step; return the number of contexts in all processes, and the loss."""
-        rank = dist.get_rank() if world_size() > 1 else 0
         # The same dropout after an interruption.
-        torch.manual_seed(hash((self._recipe.seed, self.result.steps, rank)) % 2**31)
+        torch.manual_seed(hash((self._recipe.seed, self.result.steps, process_number())) % 2**31)
         for group in self._optimizer.param_groups:
             group["lr"] = self._recipe.rate * rate_factor("onecycle", 0.0, part)
         self._optimizer.zero_grad()
@@ -145,48 +168,44 @@ class VectorRun:
         for name, value in json.loads((folder / STEP).read_text(encoding="utf-8")).items():
             setattr(self.result, name, value)
 
-    def finish(self) -> None:
-        """Note what the run did, and remove the files that only an unfinished run needs."""
+    def save(self, add: Callable[[Path], None]) -> None:
+        """Write the base model's files, let `add` write what was trained beside them, and end the run."""
+        if not is_first_process():
+            return
+        whole = WholeFolder(self._out, CONFIG, "a model", keep_others=True)
+        for path in self._base.iterdir():
+            if path.name not in NOT_THE_MODEL and not path.name.startswith("."):
+                (shutil.copytree if path.is_dir() else shutil.copyfile)(path, whole.new / path.name)
+        add(whole.new)
+        whole.commit()
         summary = {name: getattr(self.result, name) for name in ("steps", "contexts", "minutes", "turns")}
         write_whole(self._work / "result.json", json.dumps(summary, indent=1) + "\n")
         for folder in self._checkpoints():
             shutil.rmtree(folder)
 
 
-def check_vectors(table: VectorTable, fingerprint: str, encoder: Encoder, folder: Path) -> None:
-    """Check that vectors were made by a model's turn encoder.
+def open_sampler(recipe: ConversationRecipe | RerankRecipe, vectors: Sequence[Path]) -> ConversationSampler:
+    """Open vector tables for a recipe, and set the seed of all that follows."""
+    sampler = ConversationSampler([VectorTable(folder) for folder in vectors], recipe.data, recipe.seed)
+    torch.manual_seed(recipe.seed)
+    return sampler
+
+
+def base_model(recipe: VectorRecipe, sampler: ConversationSampler) -> tuple[Path, Encoder]:
+    """Return the folder of a recipe's base model, and its encoder.
 
     Raises:
-        TurnloomError: If another model made them.
+        TurnloomError: If the recipe names none, or another model made the vectors.
     """
+    if recipe.model.start is None:
+        raise TurnloomError(f"the recipe {recipe.name!r} does not say what to start from", "give --start FOLDER")
+    folder = model_folder(recipe.model.start)
+    encoder = load_encoder(folder)
     # Vectors made in bfloat16 differ slightly, but are good enough to train on.
-    if fingerprint.removesuffix("-bf16") != encoder.fingerprint:
+    if sampler.fingerprint.removesuffix("-bf16") != turn_encoder(encoder).fingerprint:
+        table = sampler.tables[0]
         raise TurnloomError(
             f"{table.folder} holds vectors of {table.manifest.model}, not of {folder}",
             f"make them again with: turnloom vectors TABLE --model {folder} --out FOLDER",
         )
-
-
-def claim_folder(recipe: VectorRecipe, tables: Sequence[VectorTable], base: Path, out: Path, *, resume: bool) -> Path:
-    """Return the folder for a run's own files, after checking that this run may write there.
-
-    Raises:
-        TurnloomError: If the folder is that of the base model, or contains another run.
-    """
-    if base.resolve() == out.resolve():
-        raise TurnloomError(f"{out} is the model to start from", "choose another --out")
-    with first_process_first():
-        if is_first_process():
-            claim(recipe, sorted(table.manifest.content_hash for table in tables), out / WORK, resume=resume)
-    return out / WORK
-
-
-def save_copy(base: Path, out: Path, add: Callable[[Path], None], without: Sequence[str] = ()) -> None:
-    """Write the base model's files except those named, and let `add` write what was trained beside them."""
-    whole = WholeFolder(out, CONFIG, "a model", keep_others=True)
-    for path in base.iterdir():
-        if path.name in NOT_THE_MODEL or path.name.startswith(".") or path.name in without:
-            continue
-        (shutil.copytree if path.is_dir() else shutil.copyfile)(path, whole.new / path.name)
-    add(whole.new)
-    whole.commit()
+    return folder, encoder
