@@ -2,7 +2,7 @@
 
 Usage: python -m studies.onboarding.install
 
-Also runs the test that runs the install lines of the README and the tutorial, and counts the lines.
+Also runs the install lines of the README and the tutorial, and counts them.
 Seconds and megabytes of a new virtual environment, nothing taken from pip's cache; torch is its CPU build. Each extra
 is installed into a copy of that environment. All of it, by name, is in results.json.
 """
@@ -17,15 +17,14 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.code_blocks import ROOT, blocks, commands
+from tools.code_blocks import ROOT
+from tools.first_install import install_lines
 
 from studies.lib.figures import record
 from studies.lib.results import Results
 
 TORCH = "torch==2.13.0"
 """Pinned: a plain range would pull gigabytes of CUDA libraries."""
-PAGES = ("README.md", "docs/tutorial.md")
-"""Whose install lines must work as they are written."""
 EXTRAS = ("onnx", "replies", "serve", "privacy", "cluster", "bench")
 
 
@@ -50,11 +49,10 @@ class Environment:
         return time.perf_counter() - begun
 
     def run(self, line: str) -> None:
-        """Run an install line of a page as it is written, in the clone; only torch is held to its CPU build."""
-        _ = self.python
+        """Run a line in the clone with this environment's Python first; only torch is held to its CPU build."""
+        path = f"{self.python.parent}:{os.environ['PATH']}"
         pinned = self.place / "torch.txt"
         pinned.write_text(f"{TORCH}\n", encoding="utf-8")
-        path = f"{self.place / 'bin'}:{os.environ['PATH']}"
         settings = {**os.environ, "PATH": path, "PIP_CONSTRAINT": str(pinned), "PIP_NO_COMPILE": "1"}
         subprocess.run(["bash", "-c", line], cwd=ROOT, env=settings, check=True)
 
@@ -67,19 +65,6 @@ class Environment:
         """Another one with the same packages, by hard links."""
         subprocess.run(["cp", "-al", self.place, place], check=True)
         return Environment(place)
-
-
-def install_lines() -> list[str]:
-    """The `pip install` lines of the README and the tutorial, each once."""
-    shown = (command.text for page in PAGES for block in blocks(ROOT / page) for command in commands(block))
-    return list(dict.fromkeys(line for line in shown if line.startswith("pip install ")))
-
-
-def run_lines() -> None:
-    """Run the install lines by their test, and record how many there are."""
-    tests = ["tests/docs/test_install_lines.py", "-q", "-m", "slow"]
-    subprocess.run([sys.executable, "-m", "pytest", *tests], cwd=ROOT, check=True)
-    record("onboarding", {"install_lines_run": len(install_lines())})
 
 
 def main() -> None:
@@ -95,10 +80,11 @@ def main() -> None:
             seconds = more.install(f"[{extra}]")
             found[extra] = {"seconds": round(seconds, 1), "megabytes": more.megabytes() - base}
             print(extra, found[extra], flush=True)
+        Environment(Path(folder) / "as-written").run("python -m tools.first_install")
     Results("onboarding").put("install", found)
     cost = found["turnloom"]
     record("onboarding", {"install_seconds": cost["seconds"], "install_megabytes": cost["megabytes"]})
-    run_lines()
+    record("onboarding", {"install_lines_run": len(install_lines())})
 
 
 if __name__ == "__main__":

@@ -138,7 +138,7 @@ class Shell:
                 del words[place : place + 2]
             words = [*words, "--set", "stages.0.steps=2", *SMALL_TRAINING]
         if words[1] == "quickstart":
-            # The model's package, which a page installs, is installed by `test_install_lines` alone.
+            # The model's package, which a page installs, is installed by `tools.first_install` alone.
             words = [*words, "--minutes", "0.02", "--start", "turnloom-mini"]
         if words[1] == "serve" and "--check" in words:
             self.configure(Path(words[2]))  # It takes the port, as a start does.

@@ -69,8 +69,8 @@ def learned(folder: Path, *, ordered: bool, steps: int) -> dict[Task, float]:
 
 @pytest.mark.slow
 def test_the_order_of_turns_teaches_each_task(tmp_path: Path) -> None:
-    reached = learned(tmp_path, ordered=True, steps=1200)
-    assert min(reached.values()) > 0.95, reached
+    reached = learned(tmp_path, ordered=True, steps=300)
+    assert min(reached.values()) > 0.8, reached  # Chance is at most 1/4.
 
 
 @pytest.mark.slow
