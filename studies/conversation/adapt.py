@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from studies.conversation.measure import evaluate, look, models_by_name, scores
+from studies.conversation.measure import evaluate, look, looks, models_by_name, scores
 from studies.flagship.adapt import WORK, prepare
 from studies.lib.figures import record
 
@@ -61,7 +61,7 @@ def main(corpus: str, *arguments: str) -> None:
             look(where, model, corpus, "--responses", str(held))
         else:
             evaluate(where, model, "--responses", str(held))
-    record("conversation", figures(corpus, seeds))
+    record("conversation", figures(corpus, seeds) | looks())
 
 
 def figures(corpus: str, seeds: list[str]) -> dict[str, float]:

@@ -117,8 +117,13 @@ def unseen_figures(seeds: list[str]) -> dict[str, float]:
         **{
             f"{run}.topical_chat_top1": best(f"{run}-topical_chat", "select-topical_chat") for run in ("start", "today")
         },
-        **{f"looks_{what}": float(count) for what, count in RESULTS.get("looks", "count").items()},
+        **looks(),
     }
+
+
+def looks() -> dict[str, float]:
+    """How often each set that decides nothing was looked at."""
+    return {f"looks_{what}": float(count) for what, count in RESULTS.get("looks", "count").items()}
 
 
 def models_by_name(base: str, today: str, *seeds: str) -> dict[str, str]:

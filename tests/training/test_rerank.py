@@ -20,11 +20,12 @@ from turnloom.objectives.listwise import list_loss
 from turnloom.runtime import load_encoder
 from turnloom.runtime.conversation import ConversationEncoder
 from turnloom.runtime.conversation_folder import TorchReader
+from turnloom.runtime.rerank_network import SCALE
 from turnloom.runtime.reranker import ConversationScorer
 from turnloom.training import RerankRecipe, load_recipe, train_conversation, train_rerank
 from turnloom.training import rerank as rerank_training
 from turnloom.training.conversation_data import ConversationSampler
-from turnloom.training.rerank_data import draw_lists, read_dialogues
+from turnloom.training.rerank_data import draw_lists, read_dialogues, with_noise
 from turnloom.training.utterance_tasks import deletion, insertion, search
 from turnloom.training.vector_recipe import RerankData
 from turnloom.vectors import VectorTable
@@ -85,7 +86,7 @@ def test_untrained_it_is_the_search(base: Path, vectors: Path, tmp_path: Path) -
     state.extend(CONTEXT)
     replies = encoder.encode_document(REPLIES)
     scores = state.rerank(replies)
-    np.testing.assert_allclose(scores, 30 * (state.query() @ replies.T)[0], rtol=1e-3)
+    np.testing.assert_allclose(scores, SCALE * (state.query() @ replies.T)[0], rtol=1e-3)
     np.testing.assert_allclose(ConversationScorer(encoder).score(CONTEXT, REPLIES), scores, rtol=1e-5)
     assert encoder.fingerprint == loaded(base).fingerprint, "an index made without the re-ranker stays valid"
 
@@ -134,6 +135,29 @@ def test_lists_hold_the_true_reply_first_and_no_copy_of_it(base: Path, vectors: 
         for process in (0, 1)
     ]
     assert torch.equal(torch.cat([half.search for half in halves]), lists.search)
+
+
+def test_noise_has_the_length_asked_for(vectors: Path) -> None:
+    options = RerankData(dialogues=16, contexts=1)
+    batch = ConversationSampler([VectorTable(vectors)], options, 0).batch(0)
+    noisy = with_noise(batch.vectors, (0.5, 0.5), np.random.default_rng(0))
+    cosine = (noisy * torch.nn.functional.normalize(batch.vectors, dim=-1)).sum(-1)[batch.speakers >= 0]
+    # The noise is at a right angle to the vector, give or take.
+    assert cosine.mean().item() == pytest.approx(1 / math.sqrt(1 + 0.5**2), abs=0.02)
+
+
+def test_noise_blurs_what_was_learned_and_not_what_is_meant(base: Path, vectors: Path) -> None:
+    reader = loaded(base).reader
+    assert isinstance(reader, TorchReader)
+    batch = ConversationSampler([VectorTable(vectors)], RerankData(dialogues=16, contexts=1), 0).batch(0)
+    noisy = with_noise(batch.vectors, (0.5, 0.5), np.random.default_rng(0))
+    clear = read_dialogues(reader.network, batch.vectors, batch.speakers)
+    blurred = read_dialogues(reader.network, batch.vectors, batch.speakers, noisy=noisy)
+    width = reader.shape.width
+    assert torch.equal(clear.vectors, blurred.vectors)
+    assert torch.equal(clear.replies[..., width:], blurred.replies[..., width:])
+    for one, other in ((clear.calls, blurred.calls), (clear.replies[..., :width], blurred.replies[..., :width])):
+        assert not torch.allclose(one, other, atol=0.05)
 
 
 def test_the_questions_of_ums_know_their_answers() -> None:

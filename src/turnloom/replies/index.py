@@ -19,9 +19,9 @@ from turnloom.replies.suggestion import (
     RERANK_WEIGHT,
     RERANKED,
     Suggestion,
+    by_own_reranker,
     check_question,
     in_final_order,
-    in_order_of,
     own_reranker,
 )
 from turnloom.replies.writer import IndexWriter, model_mismatch
@@ -291,7 +291,7 @@ class ReplyIndex:
         new = [(hit, suggestion) for hit, suggestion in pairs if suggestion.key not in said][:limit]
         hits, found = [hit for hit, _ in new], [suggestion for _, suggestion in new]
         if state is not None and by_state and found:
-            return in_order_of(state.rerank(self._searcher.vectors(hits)), found)[:k]
+            return by_own_reranker(state, self._searcher.vectors(hits), found)[:k]
         return found if self.scorer is None else in_final_order(self.scorer, context, found, options.rerank_weight)[:k]
 
     def known_keys(self, keys: Sequence[int]) -> pa.Array:

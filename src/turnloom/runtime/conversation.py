@@ -251,10 +251,17 @@ class ConversationState:
         if self._encoder.reranker is None:
             raise TurnloomError(f"{self._encoder.name} has no re-ranker", "train one with: turnloom train rerank")
         queries, turns, speakers = self._read()
+        both = np.concatenate([self._half(replies, 0), self._half(replies, 1)], axis=1)
+        calls = turns[0][:, : self._encoder.reader.shape.width]
+        return self._encoder.reranker.score(np.stack(self._vectors), calls, speakers[0], both, both @ queries[0, -1])
+
+    def meanings(self, replies: Vectors) -> Vectors:
+        """Return replies by their meaning alone, as unit vectors, from what `encode_document` returns."""
+        return self._half(replies, 1)
+
+    def _half(self, replies: Vectors, half: int) -> Vectors:
         width = self._encoder.reader.shape.width
-        both = unit_rows(replies.reshape(-1, width)).reshape(len(replies), 2 * width)
-        search = both @ queries[0, -1]
-        return self._encoder.reranker.score(np.stack(self._vectors), turns[0][:, :width], speakers[0], both, search)
+        return unit_rows(replies[:, half * width : (half + 1) * width])
 
 
 def _pieces(rows: Any, size: int) -> list[Any]:

@@ -16,7 +16,7 @@ RECENCY = 8
 """The width of the code for how long ago a turn was said."""
 REPEATED = 0.98
 """From this cosine on, a reply counts as a copy of a turn."""
-SCALE = 30.0
+SCALE = 20.0
 """The initial factor on the score of the search."""
 HIDDEN = -1e4
 
@@ -62,9 +62,9 @@ class RerankNetwork(nn.Module):
         self.compare_in, self.compare_out = nn.Linear(5 + RECENCY, FEATURES), nn.Linear(FEATURES, FEATURES)
         self.layers = nn.ModuleList(_Attention(shape, dropout) for _ in range(shape.layers))
         self.norm, self.pool = nn.LayerNorm(size), nn.Linear(2 * FEATURES, size)
-        self.leave_in, self.leave_out = nn.Linear(3 * size + 1, size), nn.Linear(size, 1)
+        # Without a bias: the same number added to all scores changes no order.
+        self.leave_in, self.leave_out = nn.Linear(3 * size + 1, size), nn.Linear(size, 1, bias=False)
         nn.init.zeros_(self.leave_out.weight)
-        nn.init.zeros_(self.leave_out.bias)
         self.log_scale = nn.Parameter(torch.tensor(math.log(SCALE)))
 
     def forward(self, turns: Tensor, calls: Tensor, speakers: Tensor, replies: Tensor, search: Tensor) -> Tensor:

@@ -102,7 +102,7 @@ class ConversationScorer:
 
     def over(self, turns: Any) -> ConversationScorer:
         """Return the same scorer with another source of the same turn vectors, such as a cache."""
-        return ConversationScorer(self.encoder.over(turns))
+        return type(self)(self.encoder.over(turns))
 
     def score(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
         """Return how well each reply fits; higher is better."""

@@ -22,7 +22,7 @@ from turnloom.runtime.protocols import Progress
 from turnloom.runtime.rerank_network import RerankNetwork
 from turnloom.runtime.reranker import RerankShape, save_reranker
 from turnloom.training.conversation_data import ConversationSampler
-from turnloom.training.rerank_data import draw_lists, read_dialogues
+from turnloom.training.rerank_data import draw_lists, read_dialogues, with_noise
 from turnloom.training.utterance_tasks import utterance_loss
 from turnloom.training.vector_recipe import RerankRecipe
 from turnloom.training.vector_run import VectorResult, VectorRun, base_model, open_sampler
@@ -101,7 +101,8 @@ def rerank_loss(
     """
     batch, bf16 = sampler.batch(step), recipe.computes_in_bf16
     draw = np.random.default_rng([recipe.seed, step, 1])
-    reading = read_dialogues(conversation, batch.vectors, batch.speakers, bf16=bf16)
+    noisy = with_noise(batch.vectors, recipe.data.noise, draw) if any(recipe.data.noise) else None
+    reading = read_dialogues(conversation, batch.vectors, batch.speakers, bf16=bf16, noisy=noisy)
     shared = {"process": process_number(), "processes": world_size()}
     lists = draw_lists(reading, batch, recipe.data, draw, most=network.shape.max_turns, part=part, **shared)
     with torch.autocast("cpu", torch.bfloat16, enabled=bf16):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from turnloom.objectives.gathering import share_of
 from turnloom.runtime.conversation_network import ConversationNetwork, join
@@ -49,12 +50,38 @@ class ReplyLists:
     usable: Tensor
 
 
-def read_dialogues(network: ConversationNetwork, vectors: Tensor, speakers: Tensor, *, bf16: bool = False) -> Reading:
-    """Let a conversation encoder, which stays as it is, read dialogues."""
+def with_noise(vectors: Tensor, noise: tuple[float, float], draw: np.random.Generator) -> Tensor:
+    """Return dialogues' vectors, of unit length, with noise added; each dialogue has its own length of noise."""
+    lengths = torch.from_numpy(draw.uniform(*noise, len(vectors)).astype(np.float32))
+    drawn = torch.randn(vectors.shape, generator=torch.Generator().manual_seed(int(draw.integers(2**62))))
+    noisy = normalize(vectors, dim=-1) + lengths[:, None, None] * vectors.shape[-1] ** -0.5 * drawn
+    return normalize(noisy, dim=-1)
+
+
+def read_dialogues(
+    network: ConversationNetwork,
+    vectors: Tensor,
+    speakers: Tensor,
+    *,
+    bf16: bool = False,
+    noisy: Tensor | None = None,
+) -> Reading:
+    """Let a conversation encoder, which stays as it is, read dialogues.
+
+    Args:
+        network: The conversation encoder.
+        vectors: The turns' vectors, of shape (dialogues, turns, width).
+        speakers: A number for each turn's speaker, -1 for padding.
+        bf16: Whether to compute in bfloat16.
+        noisy: The same vectors with noise, from which learned fit is computed; what turns mean stays as it is.
+    """
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16, enabled=bf16):
         fit, meaning, share = (each.float() for each in network(vectors, speakers))
-        replies = network.joint_reply(vectors.flatten(0, 1)).float().unflatten(0, vectors.shape[:2])
-    return Reading(vectors, speakers, fit, join(fit, meaning, share), replies)
+        replies = network.joint_reply(vectors.flatten(0, 1)).float()
+        if noisy is not None:
+            fit = network(noisy, speakers)[0].float()
+            replies[:, : network.shape.width] = network.reply(noisy.flatten(0, 1)).float()
+    return Reading(vectors, speakers, fit, join(fit, meaning, share), replies.unflatten(0, vectors.shape[:2]))
 
 
 def contexts_of(reading: Reading, row: Tensor, last: Tensor, most: int) -> tuple[Tensor, Tensor, Tensor]:

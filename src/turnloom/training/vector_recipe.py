@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, NonNegativeFloat
 
 from turnloom.runtime.encoder import computes_bf16_fast
 from turnloom.training.objective_options import Options
@@ -140,15 +140,18 @@ class RerankData(ConversationData):
         mined_from: How many of the best replies the mined ones are drawn from.
         before: The number of turns of the same dialogue before the true reply.
         after: The number of turns of the same dialogue after the true reply.
+        noise: The least and the largest length of the noise on the unit vectors from which learned fit is computed.
+            The conversation encoder has learned from these dialogues and knows many replies by heart; with noise, it
+            finds them about as often as those of new dialogues, and the re-ranker learns how far to trust it.
     """
 
-    source_power: float = Field(0.25, ge=0, le=1)
-    lists: int = Field(128, ge=1)
-    others: int = Field(50, ge=1)
-    mined: int = Field(0, ge=0)
+    lists: int = Field(256, ge=1)
+    others: int = Field(20, ge=1)
+    mined: int = Field(4, ge=0)
     mined_from: int = Field(64, ge=1)
     before: int = Field(2, ge=0)
     after: int = Field(0, ge=0)
+    noise: tuple[NonNegativeFloat, NonNegativeFloat] = (0.3, 0.8)
 
 
 class RerankRecipe(VectorRecipe):
@@ -166,4 +169,5 @@ class RerankRecipe(VectorRecipe):
     data: RerankData = RerankData()
     tasks: list[UtteranceTask] = Field(default_factory=list)
     task_weight: float = Field(0.3, ge=0)
-    steps: int = Field(1_500, ge=1)
+    steps: int = Field(2_000, ge=1)
+    rate: float = Field(7e-4, gt=0)

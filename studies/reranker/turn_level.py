@@ -1,0 +1,169 @@
+"""The turn-level re-ranker beside the search that it corrects.
+
+Usage: TURNLOOM_DATA=... python -m studies.reranker.turn_level {suite|appropriate|speed} SEED...
+
+SEED... are folders of models with a re-ranker, trained with different seeds. `suite` measures the true reply among ten
+with and without a planted turn: the re-ranker (`rerank.*`), the search of the conversation encoder (`conversation.*`),
+and the search without what was said already (`control.*`). `appropriate` searches all replies of a test split and
+orders the best 50 anew. `speed` times the re-ranking of 50 replies whose vectors are at hand.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from studies.lib.figures import record
+from studies.reranker.arms import RESULTS
+from studies.reranker.figures import scores_of
+from turnloom.benchmarks import CachedEncoder, run_tasks, suite_tasks
+from turnloom.benchmarks.cache import Floats
+from turnloom.benchmarks.tasks.appropriate_reply import JudgedReply, judged_replies
+from turnloom.replies.suggestion import expected_agreement
+from turnloom.runtime import load_encoder
+from turnloom.runtime.conversation import ConversationEncoder
+from turnloom.runtime.protocols import Context
+from turnloom.runtime.reranker import ConversationScorer
+
+SETS = ("sgd", "multiwoz21", "star")
+CONTEXTS, FOUND = 2_000, 50
+SCORES = ("appropriate_top1", "appropriate_top10", "exact_top1", "exact_top10")
+CACHE = Path("runs/embeddings")
+
+
+class SearchWithoutRepeats(ConversationScorer):
+    """A control without learning: the score of the search, and what was said already comes last."""
+
+    def __init__(self, encoder: Any) -> None:
+        super().__init__(encoder)
+        self.fingerprint += "-control"
+
+    def score(self, context: Context, replies: Sequence[str]) -> Floats:
+        """Return how well each reply fits; higher is better."""
+        state = self.encoder.start()
+        state.extend(context)
+        scores = np.asarray((state.query() @ self.encoder.encode_document(replies).T)[0], np.float64)
+        return np.where([reply in context for reply in replies], -np.inf, scores)
+
+
+def reader(folder: str) -> ConversationEncoder:
+    """The model of a folder, which has a re-ranker."""
+    encoder = load_encoder(Path(folder))
+    assert isinstance(encoder, ConversationEncoder)
+    assert encoder.reranker is not None
+    return encoder
+
+
+def suite(folders: Sequence[str]) -> None:
+    """Measure the true reply among ten."""
+    first = reader(folders[0])
+    systems: dict[str, Any] = {"conversation": first, "control": SearchWithoutRepeats(first)}
+    systems |= {f"rerank{number}": ConversationScorer(reader(folder)) for number, folder in enumerate(folders)}
+    for name, system in systems.items():
+        with RESULTS.folder(name) as out:
+            run_tasks(CachedEncoder(system, CACHE), suite_tasks("ums"), out)
+    found = {}
+    for name in systems:
+        result = RESULTS.scores(name)
+        assert result is not None
+        found[name] = scores_of(result)
+    seeds = [found[name] for name in systems if name.startswith("rerank")]
+    for name in ("conversation", "control"):
+        record("reranker", {f"{name}.{score}": value for score, value in found[name].items()})
+    for score in seeds[0]:
+        each = [scores[score] for scores in seeds]
+        record("reranker", {f"rerank.{score}": statistics.fmean(each), f"rerank.{score}_spread": max(each) - min(each)})
+
+
+def search_scores(encoder: CachedEncoder, judged: Sequence[JudgedReply], seed: int) -> dict[str, Floats]:
+    """For each context, 0 or 100 for every score: of the search, of both together, and of the re-ranker alone."""
+    replies = list(dict.fromkeys(one.reply for one in judged))
+    number = {text: place for place, text in enumerate(replies)}
+    members: dict[object, set[int]] = {}
+    for one in judged:
+        members.setdefault(one.purpose, set()).add(number[one.reply])
+    sample = [judged[place] for place in np.random.default_rng(seed).permutation(len(judged))[:CONTEXTS]]
+    documents = encoder.encode_document(replies)
+    documents /= np.linalg.norm(documents, axis=1, keepdims=True)
+    found: dict[str, list[list[float]]] = {"search": [], "reranked": [], "alone": []}
+    for one in sample:
+        state = encoder.encoder.start()
+        state.extend(one.context)
+        scores = documents @ state.query()[0]
+        best = np.argsort(-scores, kind="stable")[:FOUND]
+        new = state.rerank(documents[best])
+        orders = {
+            "search": best,
+            "alone": best[np.argsort(-new, kind="stable")],
+            "reranked": best[np.argsort(-expected_agreement(new, state.meanings(documents[best])), kind="stable")],
+        }
+        right, truth = members[one.purpose], number[one.reply]
+        for name, order in orders.items():
+            first = order[:10].tolist()
+            met = (first[0] in right, not right.isdisjoint(first), first[0] == truth, truth in first)
+            found[name].append([100.0 * each for each in met])
+    return {name: np.array(rows) for name, rows in found.items()}
+
+
+def appropriate(folders: Sequence[str], split: str = "test") -> None:
+    """Search all replies of a split; in the end, the mean of the sets and seeds."""
+    runs: dict[str, list[list[Floats]]] = {"search": [], "reranked": [], "alone": []}
+    for number, folder in enumerate(folders):
+        encoder = CachedEncoder(reader(folder), CACHE)
+        found = [search_scores(encoder, judged_replies(name, split), number) for name in SETS]
+        for name, sets in runs.items():
+            sets.append([each[name] for each in found])
+    figures = {
+        f"{score}_{name}": float(np.mean([rows[:, column].mean() for sets in seeds for rows in sets]))
+        for name, seeds in runs.items()
+        for column, score in enumerate(SCORES)
+    }
+    gains = [
+        [new - old for new, old in zip(*both, strict=True)]
+        for both in zip(runs["reranked"], runs["search"], strict=True)
+    ]
+    # Seeds are measured on contexts of their own draw; a set's contexts are independent of another's.
+    error = float(
+        np.sqrt(sum(rows[:, 0].var() / len(rows) for sets in gains for rows in sets)) / (len(gains) * len(SETS))
+    )
+    gain = figures["appropriate_top1_reranked"] - figures["appropriate_top1_search"]
+    figures |= {"appropriate_gain_low": gain - 1.96 * error, "appropriate_gain_high": gain + 1.96 * error}
+    if split == "test":
+        record("reranker", figures)
+    else:
+        print(figures)
+
+
+def speed(folders: Sequence[str]) -> None:
+    """Time 50 candidates after ten turns whose vectors are at hand, on one core."""
+    import torch
+
+    torch.set_num_threads(1)
+    encoder = reader(folders[0])
+    state = encoder.start()
+    state.extend([f"turn number {place} of a conversation about a parcel" for place in range(10)])
+    replies = np.random.default_rng(0).standard_normal((FOUND, len(state.query()[0]))).astype(np.float32)
+    state.rerank(replies)
+    taken = []
+    for _ in range(500):
+        begun = time.perf_counter()
+        expected_agreement(state.rerank(replies), state.meanings(replies))
+        taken.append(1_000 * (time.perf_counter() - begun))
+    record("reranker", {"rerank_p95_ms_50": float(np.percentile(taken, 95))})
+
+
+def main(what: str, *folders: str) -> None:
+    if what == "validation":
+        appropriate(folders, "dev")
+    else:
+        {"suite": suite, "appropriate": appropriate, "speed": speed}[what](folders)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
