@@ -129,7 +129,7 @@ class Shell:
         if "--out" in words:
             # A page shows several ways to one place; each finds it empty.
             shutil.rmtree(words[words.index("--out") + 1], ignore_errors=True)
-        if words[1:3] == ["train", "conversation"]:
+        if words[1:3] in (["train", "conversation"], ["train", "rerank"]):
             words = [*words, "--set", "steps=2", "--set", "data.dialogues=8"]
         elif words[1] == "train":
             self.enlarge(Path(words[3]))
