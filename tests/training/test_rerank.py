@@ -20,6 +20,7 @@ from turnloom.objectives.listwise import list_loss
 from turnloom.runtime import load_encoder
 from turnloom.runtime.conversation import ConversationEncoder
 from turnloom.runtime.conversation_folder import TorchReader
+from turnloom.runtime.export import export_model
 from turnloom.runtime.rerank_network import SCALE
 from turnloom.runtime.reranker import ConversationScorer
 from turnloom.training import RerankRecipe, load_recipe, train_conversation, train_rerank
@@ -89,6 +90,18 @@ def test_untrained_it_is_the_search(base: Path, vectors: Path, tmp_path: Path) -
     np.testing.assert_allclose(scores, SCALE * (state.query() @ replies.T)[0], rtol=1e-3)
     np.testing.assert_allclose(ConversationScorer(encoder).score(CONTEXT, REPLIES), scores, rtol=1e-5)
     assert encoder.fingerprint == loaded(base).fingerprint, "an index made without the re-ranker stays valid"
+
+
+def test_an_export_ranks_alike(base: Path, vectors: Path, tmp_path: Path) -> None:
+    train_rerank(recipe(base, steps="3"), [vectors], tmp_path / "out")
+    export_model(tmp_path / "out", tmp_path / "onnx")
+    ours, exported = (loaded(tmp_path / name) for name in ("out", "onnx"))
+    for context in (CONTEXT, CONTEXT[:1], CONTEXT * 5):
+        scores = [ConversationScorer(each).score(context, REPLIES) for each in (ours, exported)]
+        np.testing.assert_allclose(scores[0], scores[1], atol=1e-3)
+    (tmp_path / "onnx" / "conversation" / "note.txt").write_text("changed")
+    with pytest.raises(TurnloomError, match="does not fit the conversation encoder"):
+        load_encoder(tmp_path / "onnx")
 
 
 @pytest.mark.slow

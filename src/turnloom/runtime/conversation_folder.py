@@ -119,7 +119,7 @@ def load_conversation(folder: Path, encoder: Any) -> ConversationEncoder:
     identity = conversation_fingerprint(folder, encoder)
     if (folder / CONVERSATION / READ_GRAPH).exists():
         reader = OnnxReader(folder)
-        return ConversationEncoder(encoder, reader, identity, reader.shape.source)
+        return ConversationEncoder(encoder, reader, identity, reader.shape.source, load_reranker(folder, identity))
     from safetensors.torch import load_file
 
     from turnloom.runtime.conversation_network import ConversationNetwork

@@ -23,6 +23,7 @@ from turnloom.runtime.model_folder import CONVERSATION, NOT_THE_MODEL, folder_fi
 from turnloom.runtime.onnx_backend import GRAPH, SPEC, ExportSpec
 from turnloom.runtime.protocols import Encoder, Scorer, turn_encoder, unit_rows
 from turnloom.runtime.quantization import calibration_batches, calibration_texts, quantize, smooth
+from turnloom.runtime.reranker import export_reranker
 from turnloom.runtime.scorer import CrossEncoderScorer, is_cross_encoder, load_scorer
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ def export_model(
         assert isinstance(whole_model, ConversationEncoder)
         with _quietly():
             export_conversation(whole_model, whole.new, stands_for=not int8)
+            if whole_model.reranker is not None:
+                export_reranker(whole_model, whole.new)
     if (folder / CONTEXT).exists():
         shutil.copyfile(folder / CONTEXT, whole.new / CONTEXT)
     (whole.new / SPEC).write_text(spec.model_dump_json(indent=2) + "\n", encoding="utf-8")

@@ -13,13 +13,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from turnloom.errors import TurnloomError
 from turnloom.runtime.conversation import ConversationEncoder, Numbers
-from turnloom.runtime.model_folder import RERANK, damage_named
+from turnloom.runtime.model_folder import CONVERSATION, RERANK, damage_named
+from turnloom.runtime.onnx_backend import open_graph
 from turnloom.runtime.protocols import Context, Vectors
 
 if TYPE_CHECKING:
     from turnloom.runtime.rerank_network import RerankNetwork
 
-SHAPE, WEIGHTS = "rerank.json", "weights.safetensors"
+SHAPE, WEIGHTS, GRAPH = "rerank.json", "weights.safetensors", "rerank.onnx"
+INPUTS = ("turns", "calls", "speakers", "replies", "search")
 
 
 class RerankShape(BaseModel):
@@ -32,7 +34,8 @@ class RerankShape(BaseModel):
         layers: The number of layers.
         heads: The number of attention heads.
         max_turns: How many of the last turns it reads.
-        conversation: The fingerprint of the conversation encoder whose scores it corrects.
+        conversation: The fingerprint of the conversation encoder whose scores it corrects; in an export, that of its
+            files.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -47,15 +50,16 @@ class RerankShape(BaseModel):
 
 
 class Reranker:
-    """A re-ranker's network.
+    """A re-ranker's network, in torch or as an ONNX graph.
 
     Args:
         network: The network.
+        shape: Its size.
         fingerprint: Identifies it together with its conversation encoder.
     """
 
-    def __init__(self, network: RerankNetwork, fingerprint: str) -> None:
-        self.network, self.shape, self.fingerprint = network.eval(), network.shape, fingerprint
+    def __init__(self, network: RerankNetwork | OnnxNetwork, shape: RerankShape, fingerprint: str) -> None:
+        self.network, self.shape, self.fingerprint = network, shape, fingerprint
 
     def score(
         self, vectors: Vectors, calls: Vectors, speakers: Numbers, replies: Vectors, search: Vectors
@@ -69,14 +73,34 @@ class Reranker:
             replies: The replies as an index stores them.
             search: Their scores in the search.
         """
+        most = self.shape.max_turns
+        given = [np.ascontiguousarray(each)[None] for each in (vectors[-most:], calls[-most:], speakers[-most:])]
+        given += [np.ascontiguousarray(each)[None] for each in (replies, search)]
+        if isinstance(self.network, OnnxNetwork):
+            exported: npt.NDArray[np.float64] = self.network.run(given)[0].astype(np.float64)
+            return exported
         import torch
 
-        most = self.shape.max_turns
-        given = (vectors[-most:], calls[-most:], speakers[-most:], replies, search)
         with torch.inference_mode():
-            scores = self.network(*(torch.from_numpy(np.ascontiguousarray(each))[None] for each in given))
+            scores = self.network(*(torch.from_numpy(each) for each in given))
         found: npt.NDArray[np.float64] = scores[0].double().numpy()
         return found
+
+
+class OnnxNetwork:
+    """A re-ranker's network as an ONNX graph.
+
+    Args:
+        path: The graph.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._graph = open_graph(path)
+
+    def run(self, given: Sequence[npt.NDArray[Any]]) -> Vectors:
+        """Return the scores of replies, of shape (contexts, replies)."""
+        scores: Vectors = self._graph.run(["scores"], dict(zip(INPUTS, given, strict=True)))[0]
+        return scores
 
 
 class ConversationScorer:
@@ -134,19 +158,59 @@ def load_reranker(folder: Path, conversation: str) -> Reranker | None:
     inside = folder / RERANK
     if not inside.exists():
         return None
-    from safetensors.torch import load_file
-
-    from turnloom.runtime.rerank_network import RerankNetwork
-
     path = inside / SHAPE
     try:
         shape = RerankShape.model_validate_json(path.read_text(encoding="utf-8"))
     except (OSError, ValidationError) as error:
         raise TurnloomError(f"{path} describes no re-ranker", "copy the model again") from error
-    if shape.conversation != conversation:
+    exported = (inside / GRAPH).exists()
+    if shape.conversation != (_files_fingerprint(folder / CONVERSATION) if exported else conversation):
         raise TurnloomError(f"{inside} does not fit the conversation encoder beside it", "train the re-ranker again")
-    network = RerankNetwork(shape)
     with damage_named(folder):
-        network.load_state_dict({name: tensor.float() for name, tensor in load_file(inside / WEIGHTS).items()})
-    digest = hashlib.sha256(conversation.encode() + path.read_bytes() + (inside / WEIGHTS).read_bytes())
-    return Reranker(network, digest.hexdigest()[:32])
+        network = OnnxNetwork(inside / GRAPH) if exported else _torch_network(inside / WEIGHTS, shape)
+    digest = hashlib.sha256(conversation.encode() + _files_fingerprint(inside).encode())
+    return Reranker(network, shape, digest.hexdigest()[:32])
+
+
+def _torch_network(path: Path, shape: RerankShape) -> RerankNetwork:
+    from safetensors.torch import load_file
+
+    from turnloom.runtime.rerank_network import RerankNetwork
+
+    network = RerankNetwork(shape)
+    network.load_state_dict({name: tensor.float() for name, tensor in load_file(path).items()})
+    return network.eval()
+
+
+def _files_fingerprint(folder: Path) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(folder.iterdir()):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()[:32]
+
+
+def export_reranker(encoder: ConversationEncoder, folder: Path) -> None:
+    """Write a re-ranker as an ONNX graph into an exported model's folder, beside its conversation encoder."""
+    import torch
+
+    assert isinstance(encoder.reranker, Reranker)
+    network, shape = encoder.reranker.network, encoder.reranker.shape
+    assert isinstance(network, torch.nn.Module)
+    inside = folder / RERANK
+    inside.mkdir(parents=True)
+    beside = shape.model_copy(update={"conversation": _files_fingerprint(folder / CONVERSATION)})
+    (inside / SHAPE).write_text(beside.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    turns, replies = torch.export.Dim("turns", max=shape.max_turns), torch.export.Dim("replies")
+    vectors, width = torch.rand(1, 3, shape.width), shape.width
+    given = (vectors, vectors, torch.tensor([[0, 1, 0]]), torch.rand(1, 4, 2 * width), torch.rand(1, 4))
+    with torch.no_grad():
+        torch.onnx.export(
+            network,
+            given,
+            str(inside / GRAPH),
+            input_names=list(INPUTS),
+            output_names=["scores"],
+            dynamic_shapes=({1: turns}, {1: turns}, {1: turns}, {1: replies}, {1: replies}),
+            external_data=False,
+            verbose=False,
+        )
