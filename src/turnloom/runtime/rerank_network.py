@@ -18,6 +18,12 @@ REPEATED = 0.98
 """From this cosine on, a reply counts as a copy of a turn."""
 SCALE = 20.0
 """The initial factor on the score of the search."""
+NEARLY = 0.9
+"""From this cosine on, a reply loses points for repeating a turn, in proportion to what is left to 1."""
+PENALTY = 20.0
+"""The factor on the learned penalty, which sets how fast it is learned."""
+HEARD = 5.0
+"""The factor on the score of the search as an input of the correction: such scores differ little."""
 HIDDEN = -1e4
 
 
@@ -65,6 +71,8 @@ class RerankNetwork(nn.Module):
         # Without a bias: the same number added to all scores changes no order.
         self.leave_in, self.leave_out = nn.Linear(3 * size + 1, size), nn.Linear(size, 1, bias=False)
         nn.init.zeros_(self.leave_out.weight)
+        # Learned apart from the features, or replies that are merely about the same would lose points too.
+        self.repeat = nn.Parameter(torch.tensor(0.0))
         self.log_scale = nn.Parameter(torch.tensor(math.log(SCALE)))
 
     def forward(self, turns: Tensor, calls: Tensor, speakers: Tensor, replies: Tensor, search: Tensor) -> Tensor:
@@ -80,7 +88,8 @@ class RerankNetwork(nn.Module):
         """
         width, said = self.shape.width, speakers >= 0
         turns = normalize(turns, dim=-1)
-        features = self._features(turns, calls, speakers, replies)
+        alike = replies[..., width:] @ turns.transpose(1, 2)
+        features = self._features(alike, replies[..., :width] @ calls.transpose(1, 2), speakers)
         read = self.enter_turn(torch.cat([turns, calls], dim=-1) * width**0.5)
         states = entered = self.enter_reply(replies * width**0.5)
         for layer in self.layers:
@@ -90,17 +99,16 @@ class RerankNetwork(nn.Module):
         mean = (features * visible).sum(2) / visible.sum(2)
         last = entered * normalize(read[:, -1:], dim=-1)
         joined = torch.cat([self.norm(states), self.pool(torch.cat([most, mean], dim=-1)), last], dim=-1)
-        correction = self.leave_out(gelu(self.leave_in(torch.cat([joined, search[..., None]], dim=-1))))
-        scores: Tensor = self.log_scale.exp() * search + correction[..., 0].float()
+        correction = self.leave_out(gelu(self.leave_in(torch.cat([joined, HEARD * search[..., None]], dim=-1))))
+        repeated = ((alike - NEARLY) / (1 - NEARLY)).relu().masked_fill(~said[:, None], 0).amax(-1)
+        scores: Tensor = self.log_scale.exp() * search + correction[..., 0].float() - PENALTY * self.repeat * repeated
         return scores
 
-    def _features(self, turns: Tensor, calls: Tensor, speakers: Tensor, replies: Tensor) -> Tensor:
+    def _features(self, alike: Tensor, answers: Tensor, speakers: Tensor) -> Tensor:
         """Compare each reply with each turn: does it mean the same, answer or repeat it; who said it, and when?"""
-        fit, meaning = replies.split(self.shape.width, dim=-1)
-        alike, answers = meaning @ turns.transpose(1, 2), fit @ calls.transpose(1, 2)
-        count = turns.shape[1]
-        ago = torch.arange(count - 1, -1, -1, device=turns.device)
-        same = (speakers == speakers[:, -1:]).to(turns.dtype)[:, None, :, None].expand(*alike.shape, 1)
+        count = alike.shape[2]
+        ago = torch.arange(count - 1, -1, -1, device=alike.device)
+        same = (speakers == speakers[:, -1:]).to(alike.dtype)[:, None, :, None].expand(*alike.shape, 1)
         shared = [alike, answers, (alike > REPEATED).to(alike.dtype), 4 * (alike - 0.5).relu() ** 2]
         recency = self.recency[ago].expand(*alike.shape, RECENCY)
         pairs = torch.cat([*(each[..., None] for each in shared), recency, same], dim=-1)

@@ -150,7 +150,7 @@ class RerankData(ConversationData):
     mined: int = Field(4, ge=0)
     mined_from: int = Field(64, ge=1)
     before: int = Field(2, ge=0)
-    after: int = Field(0, ge=0)
+    after: int = Field(1, ge=0)
     noise: tuple[NonNegativeFloat, NonNegativeFloat] = (0.3, 0.8)
 
 
@@ -169,5 +169,5 @@ class RerankRecipe(VectorRecipe):
     data: RerankData = RerankData()
     tasks: list[UtteranceTask] = Field(default_factory=list)
     task_weight: float = Field(0.3, ge=0)
-    steps: int = Field(2_000, ge=1)
+    steps: int = Field(1_000, ge=1)
     rate: float = Field(7e-4, gt=0)
