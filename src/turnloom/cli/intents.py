@@ -22,10 +22,12 @@ from turnloom.cli.console import (
     write_lines,
     write_text,
 )
+from turnloom.cli.intents_inputs import is_names_file, read_names, read_pool
 from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
-    from turnloom.intents import Cluster, IntentClassifier, LabelledMessage, Rate
+    from turnloom.intents import Cluster, IntentClassifier, LabelledMessage, PoolReport, Rate
+    from turnloom.intents.names import Names
 
 app = typer.Typer(help="Detect intents from a few examples, and know when none fits.", no_args_is_help=True)
 MODEL = typer.Option(None, help="The model's folder, if it has moved.")
@@ -65,7 +67,9 @@ def _frequencies(path: Path | None) -> dict[str, float] | None:
 
 @app.command("fit")
 def fit(
-    examples: str = typer.Argument("-", help="Examples with the columns or keys text and label; - for standard input."),
+    examples: str = typer.Argument(
+        "-", help="Examples with the columns or keys text and label, or YAML with names only; - for standard input."
+    ),
     model: str = typer.Option(..., help="The model's folder."),
     out: Path = typer.Option(..., help="The classifier's folder."),
     method: str = typer.Option("auto", help="prototypes, knn, logistic, or auto to choose by cross-validation."),
@@ -75,18 +79,27 @@ def fit(
     false_accept: float | None = typer.Option(None, help="The share of out-of-scope messages that may be let in."),
     out_of_scope: Path | None = typer.Option(None, help="Messages that fit no intent."),
     held_out: Path | None = typer.Option(None, help="In-scope messages to set the threshold with."),
+    pool: str | None = typer.Option(
+        None, metavar="TABLE|FILE", help="Unlabelled messages to learn from: a dialogue table or a file of messages."
+    ),
+    descriptions: Path | None = typer.Option(None, help="YAML: what intents are called, name: description."),
+    names: bool = typer.Option(True, help="Learn from the intents' names."),
     accept_at: float = typer.Option(0.5, help="Below this probability, ask between two intents."),
     frequencies: Path | None = typer.Option(None, help="How often each intent will occur, as JSON."),
     vectors: Path | None = VECTORS,
     format: str | None = FORMAT,
 ) -> None:
-    """Get a classifier from a few labelled messages. You don't need out-of-scope examples.
+    """Get a classifier from names of intents, a few labelled messages and unlabelled ones.
 
-    Rows labelled out_of_scope, oos or none are messages that fit no intent.
+    You don't need out-of-scope examples; rows labelled out_of_scope, oos or none are messages that fit no intent.
+    Names count like one or two examples each, unless they turn out to be codes. Unlabelled messages (--pool) help most
+    with few examples.
 
     [bold]Examples[/]
 
     turnloom intents fit examples.csv --model my-model --out my-intents
+
+    turnloom intents fit names.yaml --pool prepared/ --vectors vectors/ --model my-model --out my-intents
 
     turnloom intents fit examples.jsonl --model my-model --out my-intents --false-reject 0.05 --context-turns 3
     """
@@ -95,7 +108,9 @@ def fit(
     find_model(model)
     from turnloom.intents import IntentClassifier
 
-    messages, labels = _labelled(examples, format)
+    called = _called(examples, descriptions, names)
+    messages, labels = ([], []) if is_names_file(examples) else _labelled(examples, format)
+    unlabelled = read_pool(pool, context_turns) if pool else []
     classifier = IntentClassifier(
         model,
         method=method,  # type: ignore[arg-type]  # Validated later, with an error that lists the valid names.
@@ -108,10 +123,48 @@ def fit(
         vectors=vectors,
     )
     with counting("learning", len(messages)) as count:
-        classifier.fit(messages, labels, out_of_scope=_texts(out_of_scope), held_out=_texts(held_out))
+        classifier.fit(
+            messages,
+            labels,
+            names=called,
+            pool=unlabelled,
+            out_of_scope=_texts(out_of_scope),
+            held_out=_texts(held_out),
+        )
         count(len(messages))
     classifier.save(out)
     _say(classifier, out)
+
+
+def _called(examples: str, descriptions: Path | None, names: bool) -> Names:
+    """Return what intents are called, from the file of names or the descriptions."""
+    if not names:
+        if descriptions is not None or is_names_file(examples):
+            raise TurnloomError("--no-names does not go with a file of names", "leave one of them out")
+        return False
+    both = [Path(examples)] if is_names_file(examples) else []
+    found: dict[str, str] = {}
+    for path in [*both, *([descriptions] if descriptions else [])]:
+        found |= read_names(path)
+    return found or True
+
+
+def _say_pool(report: PoolReport) -> None:
+    sampled = f" (a sample of {report.messages:,})" if report.used < report.messages else ""
+    say(f"Pool: {report.believed:,} of {report.used:,} messages{sampled} clearly have an intent")
+    if report.right_with is not None and report.right_without is not None:
+        shares = f"{100 * report.right_with:.1f} % with the pool, {100 * report.right_without:.1f} % without"
+        say(f"  left-out examples recognised: {shares}")
+    if not report.trusted:
+        say(
+            "  the pool is not used: hardly a message is familiar, or left-out examples are recognised better without it"
+        )
+        return
+    most = sorted(report.strengthened.items(), key=lambda pair: -pair[1])[:5]
+    say(f"  most for: {', '.join(f'{name} ({count:,})' for name, count in most)}")
+    if report.scarce:
+        more = f" and {len(report.scarce) - 10} more" if len(report.scarce) > 10 else ""
+        say(f"  almost no message for: {', '.join(report.scarce[:10])}{more}")
 
 
 def _say(classifier: IntentClassifier, out: Path) -> None:
@@ -120,8 +173,11 @@ def _say(classifier: IntentClassifier, out: Path) -> None:
     each = f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"
     tried = ", ".join(f"{name} {100 * value:.1f} %" for name, value in state.choice.scores.items())
     say(f"{len(counts)} intents with {each} examples each, {len(state.examples)} in all")
+    if classifier.pool_report is not None:
+        _say_pool(classifier.pool_report)
     say(f"Method: {state.choice.method}" + (f" (right for left-out examples: {tried})" if tried else ""))
-    guess = " (one example an intent: a guess; give --held-out messages)" if scope.source == "single examples" else ""
+    guesses = {"single examples": "one example per intent", "names": "no examples"}
+    guess = f" ({guesses[scope.source]}: a guess; give --held-out messages)" if scope.source in guesses else ""
     console.print(f"In scope from {scope.threshold:.3f} on. From {scope.source}{guess}:")
     say(f"  in-scope messages turned away: {_percent(scope.false_reject)}")
     if scope.false_accept is not None:

@@ -126,11 +126,11 @@ class Choice:
     held_out: HeldOut | None = None
 
 
-def _folds(examples: Examples) -> Places:
+def assign_folds(examples: Examples, most: int = FOLDS) -> Places:
     """Assign folds, spread evenly within each example's first intent; -1 for an intent's only example."""
     # No more folds than examples: each fold must take the same number from every intent, or rivals gain.
     usual = int(np.median(examples.counts))
-    count = max(2, min(FOLDS if len(examples) <= MANY else FEW_FOLDS, usual))
+    count = max(2, min(most if len(examples) <= MANY else FEW_FOLDS, usual))
     rng = np.random.default_rng(0)
     folds = np.full(len(examples), -1)
     first = np.argmax(examples.member, axis=1)
@@ -168,7 +168,7 @@ def choose(examples: Examples, method: str, multi_label: bool) -> Choice:
     """Return the requested method, or the best one on held-out examples; the simpler one wins a tie."""
     if method not in ("auto", *METHODS):
         raise TurnloomError(f"there is no method {method!r}", f"choose auto, {', '.join(METHODS)}")
-    folds = _folds(examples)
+    folds = assign_folds(examples)
     wanted = [(name, count) for name, count in _candidates(examples) if method in ("auto", name)]
     if (folds < 0).all() or len(examples.intents) == 1:  # Nothing can be held out.
         return Choice(*wanted[0]) if wanted else Choice("prototypes")
@@ -187,7 +187,12 @@ def choose(examples: Examples, method: str, multi_label: bool) -> Choice:
 
 
 def _candidates(examples: Examples) -> list[tuple[str, int | None]]:
-    """List candidates, simplest first; neighbours up to the size of the largest intent."""
+    """List candidates, simplest first; neighbours up to the size of the largest intent.
+
+    An intent without examples has only a prototype, so all have.
+    """
+    if not examples.counts.all():
+        return [("prototypes", None)]
     most = int(examples.counts.max())
     near: list[tuple[str, int | None]] = [("knn", count) for count in NEIGHBOURS if count == 1 or count < most]
     heads: list[tuple[str, int | None]] = [("logistic", None)] if len(examples.intents) > 1 else []

@@ -107,15 +107,18 @@ class IntentExamples(BaseModel):
 
 
 class LabelledExample(Asked):
-    """A message and its intent or intents.
+    """A message and its intent or intents, or an intent alone.
 
     Attributes:
-        message: A text, or the turns of a conversation with the message last.
+        message: A text, or the turns of a conversation with the message last. Without one, the intent is known by its
+            name until it has examples.
         intent: Its intent, or several where messages may have several.
+        description: What the intent is called, if the name says too little.
     """
 
-    message: Text | Turns
+    message: Text | Turns | None = None
     intent: Name | list[Name] = Field(min_length=1)
+    description: Text | None = None
 
 
 class AddExamples(Asked):
@@ -174,21 +177,31 @@ async def listed(using: Using) -> Response:
 async def examples(intent: str, using: Using) -> Response:
     """List the examples of one intent."""
     found = await in_thread(_intents(using).examples, intent)
-    if not found:
+    if found is None:
         raise RefusedError(404, "no_such_intent", "This intent is not known.", param="intent")
     return json_answer({"intent": intent, "examples": found})
 
 
 @router.post("/v1/intents/examples", response_model=Changed, dependencies=[needs("intents:write")])
 async def add(asked: AddExamples, using: Using) -> Response:
-    """Add examples, also of new intents. A success response means that they are saved and every worker uses them."""
+    """Add examples, also of new intents, or intents by their name alone.
+
+    A success response means that they are saved and every worker uses them.
+    """
     intents = _intents(using)
-    check_texts(using.limits, [example.message for example in asked.examples], "examples")
-    labelled = [(turns_of(example.message), turns_of(example.intent)) for example in asked.examples]
+    check_texts(using.limits, [one.message or one.description or one.intent for one in asked.examples], "examples")
+    check_texts(using.limits, [one.description for one in asked.examples if one.description], "examples")
+    labelled = [(turns_of(one.message), turns_of(one.intent)) for one in asked.examples if one.message is not None]
+    names = {
+        name: one.description or ""
+        for one in asked.examples
+        if one.message is None or one.description
+        for name in turns_of(one.intent)
+    }
     if not intents.multi_label and any(len(names) > 1 for _, names in labelled):
         raise RefusedError(422, "several_intents", "A message has one intent here.", param="examples")
     try:
-        return json_answer({"examples": await in_thread(intents.add, labelled)})
+        return json_answer({"examples": await in_thread(intents.add, labelled, names)})
     except TurnloomError as error:
         _refuse(error)
 

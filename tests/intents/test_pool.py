@@ -1,0 +1,135 @@
+"""What a pool of unlabelled messages adds, on vectors whose meaning is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.intents.test_names import DESCRIBED, TOPICS, accuracy, unit
+from tests.intents.toy import Topics, messages, names
+from turnloom.errors import TurnloomError
+from turnloom.intents import IntentClassifier
+from turnloom.intents.examples import Examples
+from turnloom.intents.pool import MOST_EVIDENCE, Pool, pool_beliefs, pool_evidence
+
+POOL = messages(TOPICS, 40, start=1000)[0]
+FOREIGN = messages(names(12, "foreign"), 40, start=1000)[0]
+
+
+def fitted(
+    pool: list[str], shots: int = 1, described: bool = True, topics: list[str] = TOPICS, **options: float
+) -> IntentClassifier:
+    texts, labels = messages(topics, shots)
+    called = DESCRIBED if described else False
+    return IntentClassifier(Topics(spread=1.2), method="prototypes", **options).fit(  # type: ignore[arg-type]
+        texts, labels, names=called, pool=pool
+    )
+
+
+def test_messages_take_the_intent_of_the_group_they_are_in() -> None:
+    """Two groups on a circle: messages that are nearer to the other example are reached through their neighbours."""
+    angles = np.radians(np.concatenate([np.linspace(0, 40, 30), np.linspace(100, 140, 30)]))
+    vectors = unit(np.stack([np.cos(angles), np.sin(angles)], axis=1))
+    ends = np.radians([-20, 95])
+    examples = Examples.of([("a",), ("b",)], unit(np.stack([np.cos(ends), np.sin(ends)], axis=1)), [("a",), ("b",)])
+    assert (vectors @ examples.vectors.T).argmax(axis=1)[:30].any()  # Prototypes alone take some of a's for b's.
+    pool = Pool.of(vectors)
+    beliefs = pool_beliefs(pool, examples)
+    assert (beliefs.intents.argmax(axis=1) == np.repeat([0, 1], 30)).all()
+    evidence = pool_evidence(pool, beliefs)
+    assert np.linalg.norm(evidence, axis=1).max() <= MOST_EVIDENCE
+    assert np.degrees(np.arctan2(evidence[:, 1], evidence[:, 0])) == pytest.approx([20, 120], abs=8)
+
+
+def test_neighbours_are_mutual_and_foreign_groups_stay_apart() -> None:
+    rng = np.random.default_rng(0)
+    groups = np.eye(8)[np.repeat([0, 1], 40)] + 0.1 * rng.standard_normal((80, 8))
+    graph = Pool.of(unit(groups)).graph.toarray()
+    assert graph == pytest.approx(graph.T)
+    assert not graph[:40, 40:].any()
+    assert not graph.diagonal().any()
+
+
+def test_a_pool_helps_and_says_what_it_did() -> None:
+    with_pool, without = fitted(POOL, described=False), fitted([], described=False)
+    assert accuracy(with_pool) > accuracy(without) + 0.02
+    with_pool = fitted(POOL)
+    report = with_pool.pool_report
+    assert report is not None
+    assert report.trusted
+    assert without.pool_report is None
+    assert report.messages == report.used == len(POOL)
+    assert 0.5 * len(POOL) < report.believed <= len(POOL)
+    assert report.believed == sum(report.strengthened.values())
+    assert not report.scarce
+    assert report.right_with is not None
+    assert report.right_without is not None
+    assert report.right_with >= report.right_without
+
+
+def test_intents_with_almost_no_message_are_named() -> None:
+    report = fitted(messages(TOPICS[:9], 40, start=1000)[0]).pool_report
+    assert report is not None
+    assert set(report.scarce) <= set(TOPICS[9:])
+    assert report.scarce
+
+
+@pytest.mark.parametrize("shots", [0, 1, 5])
+@pytest.mark.parametrize("described", [True, False])
+def test_a_foreign_pool_does_not_hurt(shots: int, described: bool) -> None:
+    if not shots and not described:
+        return
+    without = accuracy(fitted([], shots, described))
+    assert accuracy(fitted([*POOL, *FOREIGN], shots, described)) > without - 0.005
+    if shots:  # With names alone, nothing tells where messages lie.
+        assert accuracy(fitted(FOREIGN, shots, described)) > without - 0.02
+
+
+def test_a_pool_that_misleads_is_not_used() -> None:
+    """Groups lie between intents, so that believing them moves prototypes together."""
+    topics = names(6)
+    texts, labels = messages(topics, 6)
+    between = [
+        f"{one} {n}\n{other} {n}" for one, other in zip(topics, topics[1:] + topics[:1], strict=True) for n in range(60)
+    ]
+    classifier = IntentClassifier(Topics(spread=1.6), method="prototypes").fit(texts, labels, names=False, pool=between)
+    plain = IntentClassifier(Topics(spread=1.6), method="prototypes").fit(texts, labels, names=False)
+    assert accuracy(classifier, topics) >= accuracy(plain, topics) - 0.02
+
+
+def test_copies_in_the_pool_count_once() -> None:
+    report = fitted([*POOL, *POOL[:100], POOL[0].upper().lower()]).pool_report
+    assert report is not None
+    assert report.messages == len(POOL)
+
+
+def test_what_the_pool_taught_is_saved_and_kept(tmp_path: Path) -> None:
+    classifier = fitted(POOL)
+    texts = messages(TOPICS, 3, start=90)[0]
+    classifier.save(tmp_path / "saved")
+    again = IntentClassifier.load(tmp_path / "saved", Topics(spread=1.2))
+    assert again.predict_proba(texts) == pytest.approx(classifier.predict_proba(texts), abs=1e-6)
+    assert again.pool_report == classifier.pool_report
+    assert again.scope == classifier.scope
+    before = classifier.fitted.evidence.taught
+    classifier.partial_fit(["topic0 77", "brand new 1"], ["topic0", "brand new"])
+    assert classifier.fitted.evidence.taught == before
+    assert "brand new" not in before
+    classifier.refit()
+    assert classifier.fitted.evidence.taught == before
+
+
+def test_too_small_a_pool_is_rejected() -> None:
+    with pytest.raises(TurnloomError, match="the pool has 2 different messages"):
+        fitted(["one message", "another message", "One  message"])
+
+
+@pytest.mark.parametrize("shots", [1, 5])
+def test_the_threshold_keeps_its_promise_with_a_pool(shots: int) -> None:
+    topics = names(12)
+    classifier = fitted(POOL, shots, false_reject_rate=0.2)
+    texts, _ = messages(topics, 40, start=300)
+    rejected = np.mean([answer.decision == "out_of_scope" for answer in classifier.answer(texts, examples=0)])
+    assert rejected == pytest.approx(0.2, abs=0.15)
