@@ -36,7 +36,7 @@ from turnloom.runtime.protocols import unit_rows
 MODEL = Path(__file__).parents[2] / "models" / "turnloom-mini"
 SHOTS = (1, 0, 5, 2, 10)
 FIRST_DRAW = {"validation": 100, "test": 0}
-OPTIONS = Options(method="prototypes")
+OPTIONS = Options()
 Words = dict[str, str]
 
 

@@ -122,6 +122,22 @@ def test_examples_are_added_used_and_removed(client: TestClient) -> None:
     assert {row["intent"] for row in client.get("/v1/intents").json()["intents"]} == {"lost card", "balance"}
 
 
+def test_an_intent_is_added_by_its_name_alone(client: TestClient) -> None:
+    ask = {"messages": ["zeppelin timetable"]}
+    new = {"examples": [{"intent": "zeppelin", "description": "zeppelin timetable"}, {"intent": "airport_taxi"}]}
+    assert client.post("/v1/intents/examples", json=new).json() == {"examples": 8}
+    assert client.post("/v1/intents", json=ask).json()["answers"][0]["candidates"][0]["intent"] == "zeppelin"
+    taxi = client.post("/v1/intents", json={"messages": ["a taxi to the airport"]}).json()["answers"][0]
+    assert taxi["candidates"][0]["intent"] == "airport_taxi"
+    listed = {row["intent"]: row["examples"] for row in client.get("/v1/intents").json()["intents"]}
+    assert (listed["zeppelin"], listed["airport_taxi"]) == (0, 0)
+    found = client.get("/v1/intents/examples", params={"intent": "zeppelin"})
+    assert (found.status_code, found.json()["examples"]) == (200, [])
+    assert client.get("/v1/intents/examples", params={"intent": "no"}).status_code == 404
+    gone = client.post("/v1/intents/examples/remove", json={"intents": ["zeppelin", "airport_taxi"]})
+    assert gone.json() == {"examples": 0}
+
+
 @pytest.mark.parametrize(
     ("path", "body", "place"),
     [

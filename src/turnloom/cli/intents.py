@@ -156,9 +156,7 @@ def _say_pool(report: PoolReport) -> None:
         shares = f"{100 * report.right_with:.1f} % with the pool, {100 * report.right_without:.1f} % without"
         say(f"  left-out examples recognised: {shares}")
     if not report.trusted:
-        say(
-            "  the pool is not used: hardly a message is familiar, or left-out examples are recognised better without it"
-        )
+        say("  the pool is not used: few messages are familiar, or left-out examples are recognised better without it")
         return
     most = sorted(report.strengthened.items(), key=lambda pair: -pair[1])[:5]
     say(f"  most for: {', '.join(f'{name} ({count:,})' for name, count in most)}")

@@ -106,6 +106,11 @@ class Evidence:
                 extra[column] += self.taught[name]
         return replace(examples, extra=extra)
 
+    def relearned(self, pool: Pool, examples: Examples) -> Examples:
+        """Return some of the examples with what is known besides, if the pool had only met these."""
+        names = replace(self, taught={})
+        return taught_by(pool, names.applied(examples, pool.vectors.mean(axis=0)))
+
     def _from_names(self, examples: Examples, middle: npt.NDArray[np.float32] | None) -> Vectors | None:
         named = [column for column, name in enumerate(examples.intents) if name in self.name_vectors]
         if not named:
@@ -175,14 +180,19 @@ class Evidence:
             if not len(rows) or not kept.any():
                 continue
             plain = self.applied(examples.take(kept), pool.vectors.mean(axis=0))
-            extra = pool_evidence(pool, pool_beliefs(pool, plain))
-            known = replace(plain, extra=extra if plain.extra is None else plain.extra + extra)
+            known = taught_by(pool, plain)
             vectors = examples.vectors[places[rows]]
             for index, each in enumerate((known, plain)):
                 scores[index][rows] = prototype_scores(vectors, each)
                 familiar[index][rows] = familiarity(vectors, vectors @ each.vectors.T, each, missing=examples)
         with_pool, without_pool = (LeftOut(places, *found) for found in zip(scores, familiar, strict=True))
         return with_pool, without_pool
+
+
+def taught_by(pool: Pool, examples: Examples) -> Examples:
+    """Return the examples with what the pool adds to their prototypes."""
+    extra = pool_evidence(pool, pool_beliefs(pool, examples))
+    return replace(examples, extra=extra if examples.extra is None else examples.extra + extra)
 
 
 def _right(left_out: LeftOut, examples: Examples) -> npt.NDArray[np.bool_]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -151,10 +152,11 @@ def fit(
     if pool is not None:
         evidence, left_out = evidence.learn(pool, examples)
     examples = evidence.applied(examples, None if pool is None else pool.vectors.mean(axis=0))
-    choice = choose(examples, options.method, options.multi_label)
+    trusted = pool if evidence.taught else None
+    relearn = None if trusted is None else partial(evidence.relearned, trusted)
+    choice = choose(examples, options.method, options.multi_label, relearn)
     head = fit_head(examples, options.multi_label) if choice.method == "logistic" else None
     calibration, label_threshold = _calibrated(examples, choice, options, head, left_out)
-    trusted = pool if evidence.taught else None
     scope = _scope(examples, options, held_out, outside, left_out, trusted)
     return Fitted(examples, options, choice, head, calibration, label_threshold, scope, held_out, outside, evidence)
 
@@ -168,13 +170,14 @@ def _scope(
     pool: Pool | None = None,
 ) -> Scope:
     source: Source
+    weights: npt.NDArray[np.floating]
     if held_out.messages:
         in_scope, source = held_out.familiarity(examples), "held-out messages"
         weights = np.ones(len(in_scope))
     elif pool is not None and (left_out is None or len(left_out.places) < ENOUGH_LEFT_OUT):
         in_scope, source = Unlabelled((), pool.vectors).familiarity(examples), "pool"
         beliefs = pool_beliefs(pool, examples)
-        weights = (np.sqrt(beliefs.intents.max(axis=1)) * beliefs.familiar).astype(np.float64)
+        weights = np.sqrt(beliefs.intents.max(axis=1)).astype(np.float64) * beliefs.familiar
     elif not len(examples):
         in_scope, source = rival_familiarity(examples), "names"
         weights = np.ones(len(in_scope))

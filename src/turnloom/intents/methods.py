@@ -8,6 +8,7 @@ head learns from realistic mistakes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -141,7 +142,10 @@ def assign_folds(examples: Examples, most: int = FOLDS) -> Places:
     return folds
 
 
-def _held_out_scores(examples: Examples, folds: Places, method: str, neighbours: int | None, multi: bool) -> HeldOut:
+def _held_out_scores(
+    examples: Examples, folds: Places, known_in: list[Examples], method: str, neighbours: int | None, multi: bool
+) -> HeldOut:
+    """Score examples of each fold by what is known without them (`known_in`)."""
     scored = drawn(len(examples), CALIBRATED_ON)
     scored = scored[folds[scored] >= 0]
     scores = np.zeros((len(scored), len(examples.intents)))
@@ -149,7 +153,7 @@ def _held_out_scores(examples: Examples, folds: Places, method: str, neighbours:
         rows = folds[scored] == fold
         if not rows.any():
             continue
-        known, vectors = examples.take(folds != fold), examples.vectors[scored[rows]]
+        known, vectors = known_in[fold], examples.vectors[scored[rows]]
         if method == "logistic":
             scores[rows] = fit_head(known, multi).logits(vectors, known)
         else:
@@ -164,8 +168,17 @@ def _quality(held: HeldOut, examples: Examples, multi: bool) -> float:
     return float(member[np.arange(len(member)), held.scores.argmax(axis=1)].mean())
 
 
-def choose(examples: Examples, method: str, multi_label: bool) -> Choice:
-    """Return the requested method, or the best one on held-out examples; the simpler one wins a tie."""
+def choose(
+    examples: Examples, method: str, multi_label: bool, relearn: Callable[[Examples], Examples] | None = None
+) -> Choice:
+    """Return the requested method, or the best one on held-out examples; the simpler one wins a tie.
+
+    Args:
+        examples: All examples.
+        method: A method's name, or `auto`.
+        multi_label: Whether a message may have several intents.
+        relearn: Returns a part of the examples with what a pool teaches knowing only these.
+    """
     if method not in ("auto", *METHODS):
         raise TurnloomError(f"there is no method {method!r}", f"choose auto, {', '.join(METHODS)}")
     folds = assign_folds(examples)
@@ -174,10 +187,12 @@ def choose(examples: Examples, method: str, multi_label: bool) -> Choice:
         return Choice(*wanted[0]) if wanted else Choice("prototypes")
     if method == "prototypes":
         return Choice("prototypes")
+    known_in = [examples.take(folds != fold) for fold in range(folds.max() + 1)]
+    known_in = [relearn(known) for known in known_in] if relearn else known_in
     found: dict[str, float] = {}
     best: tuple[float, Choice] | None = None
     for name, count in wanted:
-        held = _held_out_scores(examples, folds, name, count, multi_label)
+        held = _held_out_scores(examples, folds, known_in, name, count, multi_label)
         label = name if count is None else f"{name}-{count}"
         found[label] = _quality(held, examples, multi_label)
         if best is None or found[label] > best[0]:

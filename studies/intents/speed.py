@@ -1,0 +1,50 @@
+"""How long fitting takes with 150 intents and a pool of 20,000 messages whose vectors are known.
+
+Usage: python -m studies.intents.speed
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from studies.lib.figures import record
+from turnloom.intents import IntentClassifier
+
+INTENTS, POOL, WIDTH, ROUNDS = 150, 20_000, 384, 3
+
+
+class Known:
+    """Vectors that are looked up, not computed: the topic's centre plus noise."""
+
+    def __init__(self) -> None:
+        rng = np.random.default_rng(0)
+        centres = rng.standard_normal((INTENTS, WIDTH))
+        texts = [f"intent {number}" for number in range(INTENTS)]
+        self.vectors = dict(zip(texts, centres.astype(np.float32), strict=True))
+        topics = rng.integers(0, INTENTS, POOL + INTENTS)
+        topics[:INTENTS] = np.arange(INTENTS)
+        rows = (centres[topics] + 1.2 * rng.standard_normal((len(topics), WIDTH))).astype(np.float32)
+        self.messages = [f"message {number}" for number in range(len(topics))]
+        self.vectors.update(zip(self.messages, rows, strict=True))
+
+    def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        return np.stack([self.vectors[text] for text in texts])
+
+
+def main() -> None:
+    encoder = Known()
+    labels = [f"intent_{number}" for number in range(INTENTS)]
+    spent = []
+    for _ in range(ROUNDS):
+        began = time.perf_counter()
+        IntentClassifier(encoder).fit(encoder.messages[:INTENTS], labels, pool=encoder.messages[INTENTS:])
+        spent.append(time.perf_counter() - began)
+    record("intents", {"fit_seconds_150_intents_20k_pool": sorted(spent)[ROUNDS // 2]})
+
+
+if __name__ == "__main__":
+    main()
