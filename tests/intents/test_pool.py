@@ -105,18 +105,21 @@ def test_copies_in_the_pool_count_once() -> None:
     assert report.messages == len(POOL)
 
 
-def test_what_the_pool_taught_is_saved_and_kept(tmp_path: Path) -> None:
-    classifier = fitted(POOL)
+@pytest.mark.parametrize("shots", [0, 1])
+def test_what_the_pool_taught_is_saved_and_kept(shots: int, tmp_path: Path) -> None:
+    classifier = fitted(POOL, shots)
     texts = messages(TOPICS, 3, start=90)[0]
     classifier.save(tmp_path / "saved")
     again = IntentClassifier.load(tmp_path / "saved", Topics(spread=1.2))
     assert again.predict_proba(texts) == pytest.approx(classifier.predict_proba(texts), abs=1e-6)
     assert again.pool_report == classifier.pool_report
     assert again.scope == classifier.scope
-    before = classifier.fitted.evidence.taught
+    assert classifier.scope.source == "pool"  # So few left-out examples would make no threshold.
+    before, threshold = classifier.fitted.evidence.taught, classifier.scope.threshold
     classifier.partial_fit(["topic0 77", "brand new 1"], ["topic0", "brand new"])
     assert classifier.fitted.evidence.taught == before
     assert "brand new" not in before
+    assert classifier.scope.threshold == threshold
     classifier.refit()
     assert classifier.fitted.evidence.taught == before
 
@@ -133,3 +136,11 @@ def test_the_threshold_keeps_its_promise_with_a_pool(shots: int) -> None:
     texts, _ = messages(topics, 40, start=300)
     rejected = np.mean([answer.decision == "out_of_scope" for answer in classifier.answer(texts, examples=0)])
     assert rejected == pytest.approx(0.2, abs=0.15)
+
+
+def test_several_labels_learn_from_a_pool_too() -> None:
+    texts, labels = messages(TOPICS, 3)
+    both = [(label,) for label in labels]
+    classifier = IntentClassifier(Topics(spread=0.7), multi_label=True).fit(texts, both, names=DESCRIBED, pool=POOL)
+    found, truth = messages(TOPICS, 5, start=50)
+    assert np.mean([label in said for said, label in zip(classifier.predict(found), truth, strict=True)]) > 0.6

@@ -75,12 +75,14 @@ class Evidence:
         names: What each intent is called; empty if names are not used.
         name_vectors: The vector of each name.
         taught: What the pool adds to each intent's prototype.
+        middle: The mean of the pool's messages: where messages lie, if there are no examples.
         report: What the pool did; None without one.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
     name_vectors: Mapping[str, Vectors] = field(default_factory=dict)
     taught: Mapping[str, Vectors] = field(default_factory=dict)
+    middle: Vectors | None = None
     report: PoolReport | None = None
 
     def plus(self, more: Evidence) -> Evidence:
@@ -95,9 +97,9 @@ class Evidence:
         taught = {name: vector for name, vector in self.taught.items() if name not in intents}
         return replace(self, names=kept, name_vectors=vectors, taught=taught)
 
-    def applied(self, examples: Examples, middle: npt.NDArray[np.float32] | None = None) -> Examples:
-        """Return the examples with what is known besides; `middle` is the mean of messages, if there are others."""
-        extra = self._from_names(examples, middle)
+    def applied(self, examples: Examples) -> Examples:
+        """Return the examples with what is known besides."""
+        extra = self._from_names(examples)
         for column, name in enumerate(examples.intents):
             if name in self.taught:
                 extra = (
@@ -108,10 +110,9 @@ class Evidence:
 
     def relearned(self, pool: Pool, examples: Examples) -> Examples:
         """Return some of the examples with what is known besides, if the pool had only met these."""
-        names = replace(self, taught={})
-        return taught_by(pool, names.applied(examples, pool.vectors.mean(axis=0)))
+        return taught_by(pool, replace(self, taught={}).applied(examples))
 
-    def _from_names(self, examples: Examples, middle: npt.NDArray[np.float32] | None) -> Vectors | None:
+    def _from_names(self, examples: Examples) -> Vectors | None:
         named = [column for column, name in enumerate(examples.intents) if name in self.name_vectors]
         if not named:
             return None
@@ -120,7 +121,7 @@ class Evidence:
             examples, intents=tuple(examples.intents[column] for column in named), member=examples.member[:, named]
         )
         extra = np.zeros((len(examples.intents), vectors.shape[1]), np.float32)
-        extra[named] = name_evidence(vectors, part, middle)
+        extra[named] = name_evidence(vectors, part, self.middle)
         return extra
 
     def learn(self, pool: Pool, examples: Examples) -> tuple[Evidence, LeftOut | None]:
@@ -128,7 +129,11 @@ class Evidence:
 
         The pool is not used if these are recognised less often than without it.
         """
-        plain = self.applied(examples, pool.vectors.mean(axis=0))
+        known = replace(self, middle=np.asarray(pool.vectors.mean(axis=0), np.float32))
+        return known._learn(pool, examples)
+
+    def _learn(self, pool: Pool, examples: Examples) -> tuple[Evidence, LeftOut | None]:
+        plain = self.applied(examples)
         beliefs = pool_beliefs(pool, plain)
         taught = pool_evidence(pool, beliefs)
         sure = beliefs.intents.max(axis=1) * beliefs.familiar
@@ -179,7 +184,7 @@ class Evidence:
             kept[places[rows]] = False
             if not len(rows) or not kept.any():
                 continue
-            plain = self.applied(examples.take(kept), pool.vectors.mean(axis=0))
+            plain = self.applied(examples.take(kept))
             known = taught_by(pool, plain)
             vectors = examples.vectors[places[rows]]
             for index, each in enumerate((known, plain)):

@@ -151,7 +151,7 @@ def fit(
     evidence, left_out = evidence or Evidence(), None
     if pool is not None:
         evidence, left_out = evidence.learn(pool, examples)
-    examples = evidence.applied(examples, None if pool is None else pool.vectors.mean(axis=0))
+    examples = evidence.applied(examples)
     trusted = pool if evidence.taught else None
     relearn = None if trusted is None else partial(evidence.relearned, trusted)
     choice = choose(examples, options.method, options.multi_label, relearn)
@@ -203,10 +203,13 @@ def with_examples(fitted: Fitted, examples: Examples) -> Fitted:
     """Return the same classifier with other examples, without training.
 
     Prototypes, neighbours, thresholds and (without a head) calibration follow the examples. A head keeps what it
-    learned and scores new intents by their prototypes. What a pool taught stays as it is.
+    learned and scores new intents by their prototypes. What a pool taught stays as it is, and so do the threshold and
+    the calibration that were measured with it.
     """
     examples = fitted.evidence.applied(examples)
     head = fitted.head and fitted.head.for_intents(fitted.examples.intents, examples.intents)
+    if fitted.evidence.taught:
+        return replace(fitted, examples=examples, head=head)
     calibration, label_threshold = fitted.calibration, fitted.label_threshold
     if head is None:
         calibration, label_threshold = _calibrated(examples, fitted.choice, fitted.options, None)

@@ -105,6 +105,8 @@ def write_fitted(fitted: Fitted, folder: Path, encoder: str, fingerprint: str, m
     for name, vectors in (("names", fitted.evidence.name_vectors), ("taught", fitted.evidence.taught)):
         if vectors:
             numbers[name] = np.stack(list(vectors.values()))
+    if fitted.evidence.middle is not None:
+        numbers["middle"] = fitted.evidence.middle
     whole = WholeFolder(folder, JSON, "a classifier")
     text = _described(fitted, encoder, fingerprint, model).model_dump_json(indent=1)
     (whole.new / JSON).write_text(text + "\n", encoding="utf-8")
@@ -169,6 +171,7 @@ def read_fitted(folder: Path) -> tuple[Fitted, Saved]:
         saved.names,
         dict(zip(saved.names, numbers.get("names", ()), strict=True)),
         dict(zip(saved.taught, numbers.get("taught", ()), strict=True)),
+        numbers.get("middle"),
         saved.pool,
     )
     examples = Examples(messages, numbers["examples"], intents, member.reshape(len(messages), len(intents)))
