@@ -28,7 +28,7 @@ def accuracy(classifier: IntentClassifier, topics: list[str] = TOPICS) -> float:
 
 def unit(rows: Any) -> npt.NDArray[np.float32]:
     found = np.asarray(rows, np.float32)
-    return found / np.linalg.norm(found, axis=1, keepdims=True)
+    return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True), np.float32)
 
 
 @pytest.mark.parametrize(

@@ -170,19 +170,19 @@ def _scope(
     pool: Pool | None = None,
 ) -> Scope:
     source: Source
-    weights: npt.NDArray[np.floating]
+    weights: Floats
     if held_out.messages:
         in_scope, source = held_out.familiarity(examples), "held-out messages"
         weights = np.ones(len(in_scope))
     elif pool is not None and (left_out is None or len(left_out.places) < ENOUGH_LEFT_OUT):
         in_scope, source = Unlabelled((), pool.vectors).familiarity(examples), "pool"
         beliefs = pool_beliefs(pool, examples)
-        weights = np.sqrt(beliefs.intents.max(axis=1)).astype(np.float64) * beliefs.familiar
+        weights = np.asarray(np.sqrt(beliefs.intents.max(axis=1)) * beliefs.familiar, np.float64)
     elif not len(examples):
         in_scope, source = rival_familiarity(examples), "names"
         weights = np.ones(len(in_scope))
     elif left_out is not None:
-        in_scope, source = left_out.familiarity, "left-out examples"
+        in_scope, source = np.asarray(left_out.familiarity, np.float64), "left-out examples"
         weights = _weights(examples, options.frequencies)[left_out.places]
     else:
         places = drawn(len(examples), CALIBRATED_ON)
