@@ -37,8 +37,8 @@ class PoolReport:
         messages: How many distinct messages it has.
         used: How many were looked at; a large pool is sampled.
         believed: How many clearly belong to one intent.
-        trusted: Whether it is used: not if few messages are believed, or left-out examples are recognised better
-            without it.
+        trusted: Whether it is used: not if few messages are believed, or left-out examples are clearly recognised
+            better without it.
         right_with: The share of left-out examples recognised with the pool; None if there was nothing to leave out.
         right_without: The same without it.
         strengthened: For each intent, how many messages are believed to have it.
@@ -154,9 +154,11 @@ class Evidence:
             return learned if report.trusted else replace(self, report=report), None
         with_pool, without_pool = tested
         right, before = (_right(each, examples) for each in tested)
+        gained, lost = int((right & ~before).sum()), int((before & ~right).sum())
         report = replace(
             report,
-            trusted=report.trusted and bool(right.sum() >= before.sum()),
+            # One or two examples more or less are chance: a loss must be larger than its standard error.
+            trusted=report.trusted and lost - gained <= (gained + lost) ** 0.5,
             right_with=float(right.mean()),
             right_without=float(before.mean()),
         )
