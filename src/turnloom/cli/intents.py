@@ -14,7 +14,6 @@ from turnloom.cli.console import (
     MESSAGES,
     VECTORS,
     batches,
-    console,
     counting,
     messages_from,
     note,
@@ -23,18 +22,15 @@ from turnloom.cli.console import (
     write_text,
 )
 from turnloom.cli.intents_inputs import is_names_file, read_names, read_pool
+from turnloom.cli.intents_report import percent, say_fitted
 from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
-    from turnloom.intents import Cluster, IntentClassifier, LabelledMessage, PoolReport, Rate
+    from turnloom.intents import Cluster, LabelledMessage
     from turnloom.intents.names import Names
 
 app = typer.Typer(help="Detect intents from a few examples, and know when none fits.", no_args_is_help=True)
 MODEL = typer.Option(None, help="The model's folder, if it has moved.")
-
-
-def _percent(rate: Rate) -> str:
-    return f"{100 * rate.rate:.1f} % [{100 * rate.low:.1f}, {100 * rate.high:.1f}]"
 
 
 def _labelled(source: str, format: str | None) -> tuple[list[Any], list[Any]]:
@@ -133,7 +129,7 @@ def fit(
         )
         count(len(messages))
     classifier.save(out)
-    _say(classifier, out)
+    say_fitted(classifier, out)
 
 
 def _called(examples: str, descriptions: Path | None, names: bool) -> Names:
@@ -147,40 +143,6 @@ def _called(examples: str, descriptions: Path | None, names: bool) -> Names:
     for path in [*both, *([descriptions] if descriptions else [])]:
         found |= read_names(path)
     return found or True
-
-
-def _say_pool(report: PoolReport) -> None:
-    sampled = f" (a sample of {report.messages:,})" if report.used < report.messages else ""
-    say(f"Pool: {report.believed:,} of {report.used:,} messages{sampled} clearly have an intent")
-    if report.right_with is not None and report.right_without is not None:
-        shares = f"{100 * report.right_with:.1f} % with the pool, {100 * report.right_without:.1f} % without"
-        say(f"  left-out examples recognised: {shares}")
-    if not report.trusted:
-        say("  the pool is not used: few messages are familiar, or left-out examples are recognised better without it")
-        return
-    most = sorted(report.strengthened.items(), key=lambda pair: -pair[1])[:5]
-    say(f"  most for: {', '.join(f'{name} ({count:,})' for name, count in most)}")
-    if report.scarce:
-        more = f" and {len(report.scarce) - 10} more" if len(report.scarce) > 10 else ""
-        say(f"  almost no message for: {', '.join(report.scarce[:10])}{more}")
-
-
-def _say(classifier: IntentClassifier, out: Path) -> None:
-    state, scope = classifier.fitted, classifier.scope
-    counts = state.examples.counts
-    each = f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"
-    tried = ", ".join(f"{name} {100 * value:.1f} %" for name, value in state.choice.scores.items())
-    say(f"{len(counts)} intents with {each} examples each, {len(state.examples)} in all")
-    if classifier.pool_report is not None:
-        _say_pool(classifier.pool_report)
-    say(f"Method: {state.choice.method}" + (f" (right for left-out examples: {tried})" if tried else ""))
-    guesses = {"single examples": "one example per intent", "names": "no examples"}
-    guess = f" ({guesses[scope.source]}: a guess; give --held-out messages)" if scope.source in guesses else ""
-    console.print(f"In scope from {scope.threshold:.3f} on. From {scope.source}{guess}:")
-    say(f"  in-scope messages turned away: {_percent(scope.false_reject)}")
-    if scope.false_accept is not None:
-        say(f"  out-of-scope messages let in: {_percent(scope.false_accept)}")
-    say(f"Saved in {out}. Next: turnloom intents predict {out} MESSAGES")
 
 
 @app.command("predict")
@@ -242,7 +204,7 @@ def evaluate(
         write_text(json_out, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
     for name, value in found.items():
         if isinstance(value, dict):
-            say(f"{name.replace('_', ' ')}: {_percent(Rate(**value))}")
+            say(f"{name.replace('_', ' ')}: {percent(Rate(**value))}")
         elif isinstance(value, float):
             say(f"{name.replace('_', ' ')}: {100 * value:.1f} %")
         elif isinstance(value, int):

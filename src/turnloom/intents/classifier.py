@@ -17,21 +17,11 @@ from turnloom.errors import TurnloomError
 from turnloom.intents.answers import AT_A_TIME, Answer, Suggestion, answer_vectors, suggest
 from turnloom.intents.calibration import micro_f1
 from turnloom.intents.discover import Cluster, discover_clusters
-from turnloom.intents.evidence import Evidence, PoolReport
-from turnloom.intents.examples import (
-    Examples,
-    Labels,
-    Message,
-    Turns,
-    alike,
-    drawn,
-    embed,
-    label_sets,
-    turns_of,
-)
-from turnloom.intents.fitted import Fitted, Method, Options, Unlabelled, fit, with_examples
+from turnloom.intents.evidence import PoolReport
+from turnloom.intents.examples import Labels, Message, Turns, embed, label_sets, turns_of
+from turnloom.intents.fitted import Fitted, Method, Options, fit, with_examples
+from turnloom.intents.inputs import encode_examples, encode_names, encode_pool, encode_unlabelled
 from turnloom.intents.names import Names, given_names, label_words
-from turnloom.intents.pool import FEWEST_MESSAGES, MOST_MESSAGES, Pool
 from turnloom.intents.saving import Saved, read_fitted, write_fitted
 from turnloom.intents.scope import Scope
 from turnloom.runtime.encoder import load_encoder
@@ -142,43 +132,6 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
     def _embed(self, messages: Sequence[Turns]) -> npt.NDArray[np.float32]:
         return embed(self.model, messages, self.context_turns)
 
-    def _unlabelled(self, messages: Sequence[Message]) -> Unlabelled:
-        turns = tuple(turns_of(message) for message in messages)
-        return Unlabelled(turns, self._embed(turns)) if turns else Unlabelled()
-
-    def _evidence(self, names: Mapping[str, str]) -> Evidence:
-        """Encode names of intents."""
-        vectors = self._embed([(text,) for text in names.values()])
-        return Evidence(dict(names), dict(zip(names, vectors, strict=True)))
-
-    def _pool(self, messages: Sequence[Message]) -> Pool | None:
-        if not messages:
-            return None
-        distinct = list({alike(turns): turns for turns in map(turns_of, messages) if turns[-1].strip()}.values())
-        if len(distinct) < FEWEST_MESSAGES:
-            raise TurnloomError(
-                f"the pool has {len(distinct)} different messages", f"give at least {FEWEST_MESSAGES}, or no pool"
-            )
-        return Pool.of(self._embed([distinct[place] for place in drawn(len(distinct), MOST_MESSAGES)]), len(distinct))
-
-    def _examples(
-        self, messages: Sequence[Message], labels: Labels, intents: Sequence[str] = ()
-    ) -> tuple[Examples, list[Turns]]:
-        """Return the examples and the messages labelled out of scope; `intents` may have no example."""
-        if len(messages) != len(labels):
-            raise TurnloomError(f"{len(messages)} messages have {len(labels)} labels", "give one label per message")
-        turns, sets = [turns_of(message) for message in messages], label_sets(labels)
-        empty = next((place for place, each in enumerate(turns) if not each[-1].strip()), None)
-        if empty is not None:
-            raise TurnloomError(f"message {empty + 1} is empty", "leave it out")
-        several = next((place for place, names in enumerate(sets) if len(names) > 1), None)
-        if several is not None and not self.multi_label:
-            raise TurnloomError(f"message {several + 1} has {len(sets[several])} labels", "set multi_label=True")
-        inside = [place for place, names in enumerate(sets) if names]
-        known = [turns[place] for place in inside]
-        examples = Examples.of(known, self._embed(known), [sets[place] for place in inside], intents)
-        return examples, [turns[place] for place, names in enumerate(sets) if not names]
-
     def fit(
         self,
         X: Sequence[Message] = (),  # noqa: N803 - as scikit-learn names it
@@ -206,18 +159,20 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         """
         options = self._options()
         given = given_names(names)
-        examples, outside = self._examples(X, y, list(given))
+        examples, outside = encode_examples(self._embed, X, y, list(given), multi_label=self.multi_label)
         if not examples.intents:
             raise TurnloomError("no message has an intent", "give at least one example or a name of each intent")
         words = {} if names is False else {name: given.get(name) or label_words(name) for name in examples.intents}
-        evidence = self._evidence(words)
+        evidence = encode_names(self._embed, words)
         if not len(examples):
             width = next(iter(evidence.name_vectors.values())).size
             examples = replace(examples, vectors=np.zeros((0, width), np.float32))
-        away = self._unlabelled([*outside, *out_of_scope])
+        away = encode_unlabelled(self._embed, [*outside, *out_of_scope])
         if options.false_accept_rate is not None and not away.messages:
             raise TurnloomError("false_accept_rate needs out-of-scope messages", "give some, or use false_reject_rate")
-        state = fit(examples, options, self._unlabelled(held_out), away, evidence, self._pool(pool))
+        state = fit(
+            examples, options, encode_unlabelled(self._embed, held_out), away, evidence, encode_pool(self._embed, pool)
+        )
         with self._writing:
             self._fitted, self._made_with = state, None
         return self
@@ -230,14 +185,14 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         if self._fitted is None:
             return self.fit(X, y, names=names)
         given = given_names(names)
-        more, outside = self._examples(X, y, list(given))
-        beyond = self._unlabelled(outside)
+        more, outside = encode_examples(self._embed, X, y, list(given), multi_label=self.multi_label)
+        beyond = encode_unlabelled(self._embed, outside)
         with self._writing:
             old = replace(self.fitted, outside=self.fitted.outside.plus(beyond))
             if old.evidence.names or given:
                 new = [name for name in more.intents if name in given or name not in old.evidence.names]
                 words = {name: given.get(name) or label_words(name) for name in new}
-                old = replace(old, evidence=old.evidence.plus(self._evidence(words)))
+                old = replace(old, evidence=old.evidence.plus(encode_names(self._embed, words)))
             self._fitted = with_examples(old, old.examples.plus(more))
         return self
 
