@@ -1,7 +1,7 @@
 """Measure intents from 0 to 10 examples, with and without names and pools.
 
-Usage: TURNLOOM_DATA=... python -m studies.intents.measure {validation|test|held-out} [--draws N] [--cache FOLDER]
-           [--shots 0,1,5] [--only SET]
+Usage: TURNLOOM_DATA=... python -m studies.intents.measure {validation|test|held-out|airline} [--draws N]
+           [--cache FOLDER] [--shots 0,1,5] [--only SET] [--pools clean,zipf]
 
 Settings were chosen on `validation`; `test` was run once, afterwards. Cells that are in results.json are skipped.
 """
@@ -18,15 +18,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from studies.intents.sets import HELD_OUT_SETS, POOLS, IntentSet, Split, draw_pool, read_set
+from studies.intents.sets import HELD_OUT_SETS, POOLS, IntentSet, Split, draw_pool, read_airline, read_set
 from studies.lib.results import Results
 from turnloom.benchmarks import CachedEncoder
 from turnloom.benchmarks.metrics import detection_scores
 from turnloom.benchmarks.suites import INTENTS
 from turnloom.benchmarks.tasks.intent_prototypes import draw_supports
 from turnloom.intents.evidence import Evidence
-from turnloom.intents.examples import Examples
+from turnloom.intents.examples import Examples, embed
 from turnloom.intents.fitted import Fitted, Options, Unlabelled, fit
+from turnloom.intents.inputs import encode_names
 from turnloom.intents.names import label_words
 from turnloom.intents.pool import Pool
 from turnloom.runtime import load_encoder
@@ -65,8 +66,7 @@ class Measured:
 
     def evidence(self, words: Words) -> Evidence:
         """Encode names."""
-        vectors = unit_rows(self.encoder.encode(list(words.values()))) if words else ()
-        return Evidence(words, dict(zip(words, vectors, strict=True)))
+        return encode_names(lambda turns: embed(self.encoder, turns, 0), words)
 
     def scores(self, fitted: Fitted) -> dict[str, float]:
         """Accuracy, false rejects (10 % are asked for) and, with foreign messages, the AUROC, all in percent."""
@@ -82,32 +82,29 @@ class Measured:
         return {name: round(100 * value, 3) for name, value in found.items()}
 
 
-def variants(intents: Sequence[str], shots: int) -> Iterator[tuple[str, Words]]:
-    """What intents are called: nothing, their labels' words, or codes."""
-    yield "names", {name: label_words(name) for name in intents}
+def variants(known: IntentSet, shots: int, kind: str) -> Iterator[tuple[str, Words]]:
+    """What intents are called: nothing, their labels' words or descriptions, or codes."""
+    yield "names", {name: known.descriptions.get(name) or label_words(name) for name in known.intents}
     if shots:
         yield "examples", {}
-    if shots == 1:
-        yield "codes", {name: label_words(f"INT_{number:03}") for number, name in enumerate(intents)}
+    if shots == 1 and kind in ("none", "clean"):
+        yield "codes", {name: label_words(f"INT_{number:03}") for number, name in enumerate(known.intents)}
 
 
 def measure_draw(measured: Measured, draw: int, shots: Sequence[int], pools: Sequence[str], results: Results) -> None:
     """Measure all cells of one draw; each kind of pool is saved when it is done."""
-    intents, seed = measured.known.intents, draw
     for kind in ("none", *pools):
         run = f"{measured.known.name} {draw} {kind}"
         done: dict[str, Any] = results.runs().get(run, {})
         todo = [each for each in shots if f"{each} names" not in done]
         if not todo:
             continue
-        texts = [] if kind == "none" else draw_pool(measured.known, kind, seed)
+        texts = [] if kind == "none" else draw_pool(measured.known, kind, draw)
         pool = Pool.of(unit_rows(measured.encoder.encode(texts))) if texts else None
         cells: dict[str, Any] = {}
         for each in todo:
-            examples = measured.examples(each, seed)
-            for name, words in variants(intents, each):
-                if name == "codes" and kind not in ("none", "clean"):
-                    continue
+            examples = measured.examples(each, draw)
+            for name, words in variants(measured.known, each, kind):
                 state = fit(examples, OPTIONS, Unlabelled(), Unlabelled(), measured.evidence(words), pool)
                 report = state.evidence.report
                 cells[f"{each} {name}"] = measured.scores(state) | ({"trusted": report.trusted} if report else {})
@@ -117,18 +114,20 @@ def measure_draw(measured: Measured, draw: int, shots: Sequence[int], pools: Seq
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", choices=["validation", "test", "held-out"])
+    parser.add_argument("what", choices=["validation", "test", "held-out", "airline"])
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--shots", default=",".join(map(str, SHOTS)))
     parser.add_argument("--only", help="One set.")
+    parser.add_argument("--pools", default=",".join(POOLS))
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "turnloom-embeddings")
     given = parser.parse_args()
     split: Split = "validation" if given.what == "validation" else "test"
     names = HELD_OUT_SETS if given.what == "held-out" else INTENTS
     encoder = CachedEncoder(load_encoder(MODEL, bf16=computes_bf16_fast()), given.cache)
-    sets = [Measured.of(read_set(name, split), encoder) for name in names if given.only in (None, name)]
+    chosen = [read_set(name, split) for name in names if given.only in (None, name)]
+    sets = [Measured.of(known, encoder) for known in ([read_airline()] if given.what == "airline" else chosen)]
     shots = [int(each) for each in given.shots.split(",")]
-    pools = ("clean",) if given.what == "held-out" else POOLS
+    pools = ("clean",) if given.what in ("held-out", "airline") else tuple(given.pools.split(","))
     for draw in range(FIRST_DRAW[split], FIRST_DRAW[split] + given.draws):
         for measured in sets:
             measure_draw(measured, draw, shots, pools, Results("intents"))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+import yaml
 
 from turnloom.benchmarks.data import (
     Labelled,
@@ -25,6 +27,7 @@ from turnloom.benchmarks.suites import INTENTS
 
 Codes = npt.NDArray[np.int64]
 Split = Literal["validation", "test"]
+AIRLINE = "twitter_airlines_twacs"
 HELD_OUT_SETS = ("dstc11_intent", "bitext_support")
 VALIDATION = {"clinc150": "val", "hwu64": "valid", "snips": "valid"}
 MESSY = ("half foreign", "zipf", "both", "small")
@@ -34,12 +37,23 @@ LARGE, SMALL, FOREIGN = 8_000, 300, 4_000
 
 @dataclass(frozen=True)
 class IntentSet:
-    """Messages to draw examples and pools from, and messages to measure on."""
+    """Messages to draw examples and pools from, and messages to measure on.
+
+    Attributes:
+        name: The set's name.
+        train: Messages to draw examples from, and pools unless there are others.
+        test: Messages to measure on.
+        outside: Messages that fit no intent.
+        unlabelled: Other messages to draw pools from.
+        descriptions: What intents are called; by default the words of their labels.
+    """
 
     name: str
     train: Labelled
     test: Labelled
     outside: list[str]
+    unlabelled: list[str] = field(default_factory=list)
+    descriptions: dict[str, str] = field(default_factory=dict)
 
     @property
     def intents(self) -> list[str]:
@@ -72,11 +86,24 @@ def read_set(name: str, split: Split) -> IntentSet:
     return IntentSet(name, train, test.where(set(train.labels).__contains__), outside)
 
 
+def read_airline() -> IntentSet:
+    """Read the airline threads: every other labelled first message is for tests, the unlabelled ones are the pool."""
+    threads = sorted(rows(AIRLINE, "labelled"), key=lambda row: str(row["id"]))
+    train, test = (
+        Labelled([row["turns"][0]["text"] for row in half], [row["label"] for row in half])
+        for half in (threads[1::2], threads[::2])
+    )
+    known = {*train.texts, *test.texts}
+    openings = dict.fromkeys(row["turns"][0]["text"] for row in rows(AIRLINE, "all"))
+    descriptions = yaml.safe_load((Path(__file__).parent / "airline.yaml").read_text(encoding="utf-8"))
+    return IntentSet("airline", train, test, [], [text for text in openings if text not in known], descriptions)
+
+
 @cache
 def _dialogue_messages() -> tuple[list[str], list[str]]:
     """Users' turns of SGD, and first messages of airline threads."""
     users = (turn["text"] for row in split_rows("sgd", "train") for turn in row["turns"] if turn["speaker"] == "user")
-    openings = (row["turns"][0]["text"] for row in rows("twitter_airlines_twacs", "all"))
+    openings = (row["turns"][0]["text"] for row in rows(AIRLINE, "all"))
     found = [list(dict.fromkeys(texts)) for texts in (users, openings)]
     rng = random.Random(0)
     for texts in found:
@@ -108,6 +135,8 @@ def _zipf(codes: Codes, count: int, rng: np.random.Generator) -> Codes:
 def draw_pool(known: IntentSet, kind: str, draw: int) -> list[str]:
     """Draw unlabelled messages: `clean` of the training split, or one of the messy kinds."""
     rng = np.random.default_rng(1000 + draw)
+    if known.unlabelled:
+        return [known.unlabelled[place] for place in rng.permutation(len(known.unlabelled))[:LARGE]]
     every = rng.permutation(len(known.train))
     sizes = {"clean": LARGE, "small": SMALL, "half foreign": LARGE // 2, "zipf": LARGE // 2, "both": LARGE // 4}
     skewed = kind in ("zipf", "both")

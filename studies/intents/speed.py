@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from studies.lib.figures import record
 from turnloom.intents import IntentClassifier
+from turnloom.intents.names import name_phrases
 
 INTENTS, POOL, WIDTH, ROUNDS = 150, 20_000, 384, 3
 
@@ -23,8 +24,9 @@ class Known:
     def __init__(self) -> None:
         rng = np.random.default_rng(0)
         centres = rng.standard_normal((INTENTS, WIDTH))
-        texts = [f"intent {number}" for number in range(INTENTS)]
-        self.vectors = dict(zip(texts, centres.astype(np.float32), strict=True))
+        names = [name_phrases(f"intent {number}") for number in range(INTENTS)]
+        rows = centres.astype(np.float32)
+        self.vectors = {text: row for texts, row in zip(names, rows, strict=True) for text in texts}
         topics = rng.integers(0, INTENTS, POOL + INTENTS)
         topics[:INTENTS] = np.arange(INTENTS)
         rows = (centres[topics] + 1.2 * rng.standard_normal((len(topics), WIDTH))).astype(np.float32)

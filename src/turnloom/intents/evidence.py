@@ -8,12 +8,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
+from turnloom.errors import TurnloomError
 from turnloom.intents.examples import Examples, drawn
 from turnloom.intents.methods import assign_folds
 from turnloom.intents.names import name_evidence
-from turnloom.intents.pool import Pool, pool_beliefs, pool_evidence
+from turnloom.intents.neighbours import Neighbours
+from turnloom.intents.pool import FEWEST_MESSAGES, Pool, pool_beliefs, pool_evidence, pool_neighbours
 from turnloom.intents.scope import familiarity
-from turnloom.intents.scores import prototype_scores
+from turnloom.intents.scores import intent_scores
 from turnloom.runtime.protocols import Vectors
 
 Places = npt.NDArray[np.int64]
@@ -75,6 +77,7 @@ class Evidence:
         names: What each intent is called; empty if names are not used.
         name_vectors: The vector of each name.
         taught: What the pool adds to each intent's prototype.
+        near: What the pool's messages are believed to mean; None without a pool that is used.
         middle: The mean of the pool's messages: where messages lie, if there are no examples.
         report: What the pool did; None without one.
     """
@@ -82,6 +85,7 @@ class Evidence:
     names: Mapping[str, str] = field(default_factory=dict)
     name_vectors: Mapping[str, Vectors] = field(default_factory=dict)
     taught: Mapping[str, Vectors] = field(default_factory=dict)
+    near: Neighbours | None = None
     middle: Vectors | None = None
     report: PoolReport | None = None
 
@@ -95,7 +99,8 @@ class Evidence:
         kept = {name: text for name, text in self.names.items() if name not in intents}
         vectors = {name: self.name_vectors[name] for name in kept}
         taught = {name: vector for name, vector in self.taught.items() if name not in intents}
-        return replace(self, names=kept, name_vectors=vectors, taught=taught)
+        near = None if self.near is None else self.near.for_intents(tuple(taught))
+        return replace(self, names=kept, name_vectors=vectors, taught=taught, near=near)
 
     def applied(self, examples: Examples) -> Examples:
         """Return the examples with what is known besides."""
@@ -106,11 +111,12 @@ class Evidence:
                     np.zeros((len(examples.intents), self.taught[name].size), np.float32) if extra is None else extra
                 )
                 extra[column] += self.taught[name]
-        return replace(examples, extra=extra)
+        near = None if self.near is None else self.near.for_intents(examples.intents)
+        return replace(examples, extra=extra, near=near)
 
     def relearned(self, pool: Pool, examples: Examples) -> Examples:
         """Return some of the examples with what is known besides, if the pool had only met these."""
-        return taught_by(pool, replace(self, taught={}).applied(examples))
+        return taught_by(pool, replace(self, taught={}, near=None).applied(examples))
 
     def _from_names(self, examples: Examples) -> Vectors | None:
         named = [column for column, name in enumerate(examples.intents) if name in self.name_vectors]
@@ -128,7 +134,15 @@ class Evidence:
         """Learn from a pool, and score left-out examples with what it teaches without them.
 
         The pool is not used if these are recognised less often than without it.
+
+        Raises:
+            TurnloomError: If the pool is too small.
         """
+        if len(pool.vectors) < FEWEST_MESSAGES:
+            raise TurnloomError(
+                f"the pool has {len(pool.vectors)} different messages besides the examples",
+                f"give at least {FEWEST_MESSAGES}, or no pool",
+            )
         known = replace(self, middle=np.asarray(pool.vectors.mean(axis=0), np.float32))
         return known._learn(pool, examples)
 
@@ -148,7 +162,12 @@ class Evidence:
             None,
             {name: int(count) for name, count in zip(plain.intents, counts, strict=True)},
         )
-        learned = replace(self, taught=dict(zip(plain.intents, taught, strict=True)), report=report)
+        learned = replace(
+            self,
+            taught=dict(zip(plain.intents, taught, strict=True)),
+            near=pool_neighbours(pool, beliefs, plain.intents),
+            report=report,
+        )
         tested = self._left_out(pool, examples)
         if tested is None:
             return learned if report.trusted else replace(self, report=report), None
@@ -190,7 +209,7 @@ class Evidence:
             known = taught_by(pool, plain)
             vectors = examples.vectors[places[rows]]
             for index, each in enumerate((known, plain)):
-                scores[index][rows] = prototype_scores(vectors, each)
+                scores[index][rows] = intent_scores(vectors, each)
                 familiar[index][rows] = familiarity(vectors, vectors @ each.vectors.T, each, missing=examples)
         with_pool, without_pool = (LeftOut(places, *found) for found in zip(scores, familiar, strict=True))
         return with_pool, without_pool
@@ -198,8 +217,13 @@ class Evidence:
 
 def taught_by(pool: Pool, examples: Examples) -> Examples:
     """Return the examples with what the pool adds to their prototypes."""
-    extra = pool_evidence(pool, pool_beliefs(pool, examples))
-    return replace(examples, extra=extra if examples.extra is None else examples.extra + extra)
+    beliefs = pool_beliefs(pool, examples)
+    extra = pool_evidence(pool, beliefs)
+    return replace(
+        examples,
+        extra=extra if examples.extra is None else examples.extra + extra,
+        near=pool_neighbours(pool, beliefs, examples.intents),
+    )
 
 
 def _right(left_out: LeftOut, examples: Examples) -> npt.NDArray[np.bool_]:

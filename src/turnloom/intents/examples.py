@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from turnloom.corpus.labelled import is_out_of_scope
 from turnloom.errors import TurnloomError
+from turnloom.intents.neighbours import Neighbours
 from turnloom.runtime.protocols import Encoder, Vectors, unit_rows
 
 Message = str | Sequence[str]
@@ -79,6 +80,7 @@ class Examples:
         member: Which message (row) has which intent (column).
         extra: What else is known about each intent (its name, unlabelled messages), as vectors to add to the sum of its
             examples; None if nothing is.
+        near: What a pool's messages are believed to mean; None without a pool.
     """
 
     messages: tuple[Turns, ...]
@@ -86,6 +88,7 @@ class Examples:
     intents: tuple[str, ...]
     member: Bools
     extra: Vectors | None = None
+    near: Neighbours | None = None
 
     @classmethod
     def of(
@@ -186,4 +189,5 @@ class Examples:
             self.intents,
             self.member[chosen],
             self.extra,
+            self.near,
         )

@@ -17,7 +17,7 @@ from turnloom.intents.examples import Examples, Turns, drawn
 from turnloom.intents.methods import CALIBRATED_ON, Choice, Head, choose, fit_head
 from turnloom.intents.pool import Pool, pool_beliefs
 from turnloom.intents.scope import Scope, Source, familiarity, fit_scope, left_out_familiarity, rival_familiarity
-from turnloom.intents.scores import nearest_scores, prototype_scores, scores_as_if_new
+from turnloom.intents.scores import intent_scores, nearest_scores, scores_as_if_new
 from turnloom.runtime.protocols import Vectors
 
 Method = Literal["auto", "prototypes", "knn", "logistic"]
@@ -95,7 +95,7 @@ class Fitted:
         if self.head is not None:
             scores = self.head.logits(vectors, self.examples)
         elif self.choice.neighbours is None:
-            scores = prototype_scores(vectors, self.examples)
+            scores = intent_scores(vectors, self.examples)
         else:
             scores = nearest_scores(similarities, self.examples, self.choice.neighbours)
         return probabilities(self.calibration.apply(scores), self.options.multi_label)
@@ -150,6 +150,7 @@ def fit(
     """Learn from the pool, choose the method, train its head, calibrate, and set the threshold."""
     evidence, left_out = evidence or Evidence(), None
     if pool is not None:
+        pool = pool.without(examples.vectors)
         evidence, left_out = evidence.learn(pool, examples)
     examples = evidence.applied(examples)
     trusted = pool if evidence.taught else None
@@ -176,8 +177,8 @@ def _scope(
         weights = np.ones(len(in_scope))
     elif pool is not None and (left_out is None or len(left_out.places) < ENOUGH_LEFT_OUT):
         in_scope, source = Unlabelled((), pool.vectors).familiarity(examples), "pool"
-        beliefs = pool_beliefs(pool, examples)
-        weights = np.asarray(np.sqrt(beliefs.intents.max(axis=1)) * beliefs.familiar, np.float64)
+        # Not by how clear its intent is: unclear messages are in scope, too, and less familiar.
+        weights = np.asarray(pool_beliefs(pool, examples).familiar, np.float64)
     elif not len(examples):
         in_scope, source = rival_familiarity(examples), "names"
         weights = np.ones(len(in_scope))

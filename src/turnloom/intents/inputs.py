@@ -8,8 +8,9 @@ from turnloom.errors import TurnloomError
 from turnloom.intents.evidence import Evidence
 from turnloom.intents.examples import Examples, Labels, Message, Turns, alike, drawn, label_sets, turns_of
 from turnloom.intents.fitted import Unlabelled
-from turnloom.intents.pool import FEWEST_MESSAGES, MOST_MESSAGES, Pool
-from turnloom.runtime.protocols import Vectors
+from turnloom.intents.names import PHRASES, name_phrases
+from turnloom.intents.pool import MOST_MESSAGES, Pool
+from turnloom.runtime.protocols import Vectors, unit_rows
 
 Embed = Callable[[Sequence[Turns]], Vectors]
 """Returns a unit vector per message."""
@@ -23,23 +24,17 @@ def encode_unlabelled(embed: Embed, messages: Sequence[Message]) -> Unlabelled:
 
 def encode_names(embed: Embed, names: Mapping[str, str]) -> Evidence:
     """Encode what intents are called."""
-    vectors = embed([(text,) for text in names.values()])
-    return Evidence(dict(names), dict(zip(names, vectors, strict=True)))
+    phrases = [(phrase,) for text in names.values() for phrase in name_phrases(text)]
+    vectors = embed(phrases)
+    means = unit_rows(vectors.reshape(len(names), len(PHRASES), -1).mean(axis=1)) if names else ()
+    return Evidence(dict(names), dict(zip(names, means, strict=True)))
 
 
 def encode_pool(embed: Embed, messages: Sequence[Message]) -> Pool | None:
-    """Encode the pool's distinct messages, or a sample of them; None without messages.
-
-    Raises:
-        TurnloomError: If there are too few different ones.
-    """
+    """Encode the pool's distinct messages, or a sample of them; None without messages."""
     if not messages:
         return None
     distinct = list({alike(turns): turns for turns in map(turns_of, messages) if turns[-1].strip()}.values())
-    if len(distinct) < FEWEST_MESSAGES:
-        raise TurnloomError(
-            f"the pool has {len(distinct)} different messages", f"give at least {FEWEST_MESSAGES}, or no pool"
-        )
     return Pool.of(embed([distinct[place] for place in drawn(len(distinct), MOST_MESSAGES)]), len(distinct))
 
 

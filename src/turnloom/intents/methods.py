@@ -17,7 +17,7 @@ import numpy.typing as npt
 from turnloom.errors import TurnloomError
 from turnloom.intents.calibration import Calibration, best_threshold, fit_calibration, usual_slope
 from turnloom.intents.examples import Examples, drawn
-from turnloom.intents.scores import class_scores, prototype_scores, scores_as_if_new
+from turnloom.intents.scores import class_scores, intent_scores, scores_as_if_new
 from turnloom.runtime.protocols import Vectors
 
 Matrix = npt.NDArray[np.float32]
@@ -49,7 +49,7 @@ class Head:
 
     def logits(self, vectors: Vectors, examples: Examples) -> npt.NDArray[np.float32]:
         """Return logits of new messages."""
-        base = self.base.apply(prototype_scores(vectors, examples))
+        base = self.base.apply(intent_scores(vectors, examples))
         return np.asarray(base + _features(vectors) @ self.weights, np.float32)
 
     def for_intents(self, before: tuple[str, ...], now: tuple[str, ...]) -> Head:

@@ -20,12 +20,16 @@ from turnloom.runtime.protocols import Vectors
 
 Names = Mapping[str, str | None] | Sequence[str] | bool
 """Names of intents, with or without other words for them; True for the words of labels, False to ignore names."""
-NAME_WEIGHT = 3.5
+NAME_WEIGHT = 3.0
 """How many examples a name counts as, times the share of the examples' differences that names explain."""
 USUAL_SHARE, USUAL_SPREAD = 0.43, 0.2
 """That share on average over CLINC150, BANKING77, HWU64 and SNIPS, and how far it may be from there."""
 LEAST_SHARE = 0.15
 """Names that explain less are taken for codes."""
+PHRASES = ("{}", "i want to {}", "a question about {}")
+"""A name is encoded in these phrases, which are closer to messages; their mean is its vector."""
+LONGEST_NAME = 6
+"""A description of more words is a phrase already."""
 _WORD_ENDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\s_./:-]+")
 
 
@@ -37,6 +41,16 @@ def label_words(label: str) -> str:
         ('track order', 'add to playlist', 'int 042')
     """
     return " ".join(word for word in _WORD_ENDS.split(label) if word).lower() or label
+
+
+def name_phrases(name: str) -> list[str]:
+    """Return the texts whose mean vector stands for a name.
+
+    Example:
+        >>> name_phrases("track order")
+        ['track order', 'i want to track order', 'a question about track order']
+    """
+    return [name if len(name.split()) > LONGEST_NAME else phrase.format(name) for phrase in PHRASES]
 
 
 def given_names(names: Names) -> dict[str, str]:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turnloom.intents.examples import Examples
+from turnloom.intents.neighbours import Neighbours
 from turnloom.intents.scores import prototype_scores
 from turnloom.runtime.protocols import Vectors
 
@@ -43,6 +44,8 @@ MOST_EVIDENCE = 10.0
 """How many examples the pool may count as, per intent."""
 FEWEST_MESSAGES = 10
 """A smaller pool says too little to be used."""
+SAME = 0.9999
+"""Messages with a higher similarity are the same."""
 AT_A_TIME = 1024
 
 
@@ -65,6 +68,13 @@ class Pool:
         """Build the graph between messages, each of which should occur once."""
         neighbours = min(NEIGHBOURS, max(len(vectors) // 15, 3))
         return cls(vectors, _graph(vectors, neighbours), offered or len(vectors))
+
+    def without(self, known: Vectors) -> Pool:
+        """Return the pool without messages that are known, such as examples: they must not vouch for themselves."""
+        if not len(known):
+            return self
+        new = np.flatnonzero((self.vectors @ known.T).max(axis=1) < SAME)
+        return self if len(new) == len(self.vectors) else Pool(self.vectors[new], self.graph[new][:, new], self.offered)
 
 
 def _graph(vectors: Vectors, neighbours: int) -> csr_matrix:
@@ -122,3 +132,11 @@ def pool_evidence(pool: Pool, beliefs: Beliefs) -> Vectors:
     totals = np.maximum(beliefs.intents.sum(axis=0), 1e-9)
     gathered = (beliefs.intents * beliefs.familiar[:, None]).T @ pool.vectors
     return np.asarray(gathered * np.minimum(1, MOST_EVIDENCE / totals)[:, None], np.float32)
+
+
+def pool_neighbours(pool: Pool, beliefs: Beliefs, intents: tuple[str, ...]) -> Neighbours:
+    """Return the pool's messages with their beliefs, of which foreign ones have little."""
+    believed = beliefs.intents * beliefs.familiar[:, None]
+    # As precise as they are saved, so that a saved classifier gives the same answers.
+    vectors, believed = (rows.astype(np.float16).astype(np.float32) for rows in (pool.vectors, believed))
+    return Neighbours(vectors, believed, intents)

@@ -18,6 +18,7 @@ from turnloom.intents.evidence import Evidence, PoolReport
 from turnloom.intents.examples import Examples
 from turnloom.intents.fitted import Fitted, Options, Unlabelled
 from turnloom.intents.methods import Choice, Head
+from turnloom.intents.neighbours import Neighbours
 from turnloom.intents.scope import Scope
 from turnloom.runtime.protocols import Encoder, is_made_for
 
@@ -107,6 +108,10 @@ def write_fitted(fitted: Fitted, folder: Path, encoder: str, fingerprint: str, m
             numbers[name] = np.stack(list(vectors.values()))
     if fitted.evidence.middle is not None:
         numbers["middle"] = fitted.evidence.middle
+    if fitted.evidence.near is not None:
+        # Half precision: they are many, and only their order and sum matter.
+        numbers["near"] = fitted.evidence.near.vectors.astype(np.float16)
+        numbers["beliefs"] = fitted.evidence.near.beliefs.astype(np.float16)
     whole = WholeFolder(folder, JSON, "a classifier")
     text = _described(fitted, encoder, fingerprint, model).model_dump_json(indent=1)
     (whole.new / JSON).write_text(text + "\n", encoding="utf-8")
@@ -152,6 +157,8 @@ def _check_numbers(saved: Saved, numbers: dict[str, Any], folder: Path) -> None:
     head = (numbers["examples"].shape[1] + 1, len(saved.intents))
     if saved.base is not None and ("head" not in numbers or numbers["head"].shape != head):
         raise _damaged(folder, "the head is not that of these intents")
+    if "near" in numbers and numbers["beliefs"].shape != (len(numbers["near"]), len(saved.taught)):
+        raise _damaged(folder, "beliefs and the pool's vectors differ in number")
     if not saved.scope.quantiles or not all(set(names) & set(saved.intents) for _, names in saved.examples):
         raise _damaged(folder, "an example has no intent, or the scope no quantiles")
 
@@ -171,6 +178,7 @@ def read_fitted(folder: Path) -> tuple[Fitted, Saved]:
         saved.names,
         dict(zip(saved.names, numbers.get("names", ()), strict=True)),
         dict(zip(saved.taught, numbers.get("taught", ()), strict=True)),
+        _neighbours(saved, numbers),
         numbers.get("middle"),
         saved.pool,
     )
@@ -193,3 +201,10 @@ def read_fitted(folder: Path) -> tuple[Fitted, Saved]:
 
 def _unlabelled(messages: list[list[str]], vectors: Any) -> Unlabelled:
     return Unlabelled(tuple(tuple(turns) for turns in messages), vectors) if messages else Unlabelled()
+
+
+def _neighbours(saved: Saved, numbers: dict[str, Any]) -> Neighbours | None:
+    if "near" not in numbers:
+        return None
+    vectors, beliefs = (numbers[name].astype(np.float32) for name in ("near", "beliefs"))
+    return Neighbours(vectors, beliefs, tuple(saved.taught))

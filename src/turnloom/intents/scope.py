@@ -6,7 +6,7 @@ threshold comes from the examples, each left out of its own intents, so you don'
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -126,7 +126,7 @@ def left_out_familiarity(examples: Examples, places: Places, weights: Floats) ->
     intents in its place, each with a share of the weight. If there are none, only similarities to other intents remain.
     """
     member = examples.member[places]
-    prototypes = scores_as_if_new(examples, places, None)
+    prototypes = scores_as_if_new(replace(examples, near=None), places, None)
     nearest = scores_as_if_new(examples, places, 1)
     bare = member & (examples.counts == 1) & examples.has_extra
     nearest = np.where(examples.counts == 0, prototypes, nearest)

@@ -28,6 +28,12 @@ def prototype_scores(vectors: Vectors, examples: Examples) -> Floats:
     return np.asarray(np.where(lengths > 0, scores, NOTHING), np.float32)
 
 
+def intent_scores(vectors: Vectors, examples: Examples) -> Floats:
+    """Return the cosine to each intent's prototype, and what the message's neighbours in the pool add."""
+    scores = prototype_scores(vectors, examples)
+    return scores if examples.near is None else scores + examples.near.votes(vectors)
+
+
 def nearest_scores(similarities: Floats, examples: Examples, neighbours: int) -> Floats:
     """Return the mean similarity to each intent's nearest examples, or to all of them if it has fewer.
 
@@ -55,7 +61,7 @@ def nearest_scores(similarities: Floats, examples: Examples, neighbours: int) ->
 def class_scores(vectors: Vectors, examples: Examples, neighbours: int | None) -> Floats:
     """Score each intent for new messages, by prototypes or by nearest neighbours."""
     if neighbours is None:
-        return prototype_scores(vectors, examples)
+        return intent_scores(vectors, examples)
     return nearest_scores(vectors @ examples.vectors.T, examples, neighbours)
 
 
@@ -76,9 +82,8 @@ def left_out_scores(examples: Examples, places: Places, neighbours: int | None) 
     vectors = examples.vectors[places]
     towards, squared = _without(examples, vectors)
     without = towards / np.sqrt(np.maximum(squared, 1e-12))
-    return np.asarray(
-        np.where(alone, np.nan, np.where(member, without, prototype_scores(vectors, examples))), np.float32
-    )
+    scores = np.where(alone, np.nan, np.where(member, without, prototype_scores(vectors, examples)))
+    return np.asarray(scores if examples.near is None else scores + examples.near.votes(vectors), np.float32)
 
 
 def _without(examples: Examples, vectors: Vectors) -> tuple[Floats, Floats]:
