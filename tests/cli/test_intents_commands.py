@@ -96,11 +96,12 @@ def test_names_and_a_pool_are_enough(
 def test_a_pool_can_be_the_customers_turns_of_a_table(
     capsys: Captured, monkeypatch: pytest.MonkeyPatch, model: Path, examples: Path, tmp_path: Path
 ) -> None:
-    answered = [Turn(speaker, text) for text in TEXTS for speaker in ("customer", "Agent")]
+    said = [f"please {text}" for text in TEXTS]  # Not the examples themselves, which a pool leaves out.
+    answered = [Turn(speaker, text) for text in said for speaker in ("customer", "Agent")]
     unnamed = [Turn("x", AWAY[0]), Turn("y", "never")]
     write_table(tmp_path / "table", [Dialogue("1", "chats", answered), Dialogue("2", "chats", unnamed)])
-    assert sorted(read_pool(str(tmp_path / "table"), 0)) == sorted((text,) for text in [*TEXTS, AWAY[0]])
-    assert (TEXTS[0], TEXTS[1]) in read_pool(str(tmp_path / "table"), 1)
+    assert sorted(read_pool(str(tmp_path / "table"), 0)) == sorted((text,) for text in [*said, AWAY[0]])
+    assert (said[0], said[1]) in read_pool(str(tmp_path / "table"), 1)
     arguments = ["--pool", str(tmp_path / "table"), "--model", str(model), "--out", str(tmp_path / "out")]
     code, text, _ = run(capsys, monkeypatch, "intents", "fit", str(examples), *arguments)
     assert code == 0

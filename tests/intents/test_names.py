@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from tests.intents.toy import Topics, messages, names
 from turnloom.errors import TurnloomError
 from turnloom.intents import IntentClassifier
 from turnloom.intents.examples import Examples
-from turnloom.intents.names import NAME_WEIGHT, USUAL_SHARE, label_words, name_evidence
+from turnloom.intents.inputs import encode_names
+from turnloom.intents.names import NAME_WEIGHT, USUAL_SHARE, label_words, name_evidence, name_phrases
 
 TOPICS = names(12)
 DESCRIBED = {topic: f"{topic} 999" for topic in TOPICS}
@@ -45,6 +47,21 @@ def unit(rows: Any) -> npt.NDArray[np.float32]:
 )
 def test_labels_become_words(label: str, words: str) -> None:
     assert label_words(label) == words
+
+
+def test_a_name_is_encoded_in_phrases_and_a_long_description_as_it_is() -> None:
+    long = "everything about parcels that have not arrived yet"
+    assert set(name_phrases(long)) == {long}
+    seen: list[tuple[str, ...]] = []
+
+    def embed(turns: Sequence[tuple[str, ...]]) -> npt.NDArray[np.float32]:
+        seen.extend(turns)
+        return unit(np.eye(3))
+
+    found = encode_names(embed, {"track": "track order"})
+    assert seen == [(phrase,) for phrase in name_phrases("track order")]
+    assert np.linalg.norm(found.name_vectors["track"]) == pytest.approx(1)
+    assert found.name_vectors["track"] == pytest.approx(np.full(3, 3**-0.5))
 
 
 def test_a_name_moves_its_prototype_by_its_difference_from_other_names() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,9 @@ from tests.intents.toy import Topics, messages, names
 from turnloom.errors import TurnloomError
 from turnloom.intents import IntentClassifier
 from turnloom.intents.examples import Examples
+from turnloom.intents.neighbours import VOTES_WEIGHT, Neighbours
 from turnloom.intents.pool import MOST_EVIDENCE, Pool, pool_beliefs, pool_evidence
+from turnloom.intents.scores import intent_scores
 
 POOL = messages(TOPICS, 40, start=1000)[0]
 FOREIGN = messages(names(12, "foreign"), 40, start=1000)[0]
@@ -122,6 +125,32 @@ def test_what_the_pool_taught_is_saved_and_kept(shots: int, tmp_path: Path) -> N
     assert classifier.scope.threshold == threshold
     classifier.refit()
     assert classifier.fitted.evidence.taught == before
+
+
+def test_neighbours_recognise_a_second_way_to_say_it() -> None:
+    """Intent a is said in two ways that lie apart; b's prototype is nearer to the second than the mean of a is."""
+    neighbours = Neighbours(unit([[1, 0, 0], [0, 1, 0], [0, 0, 1]]), np.eye(2, dtype=np.float32)[[0, 0, 1]], ("a", "b"))
+    examples = Examples.of([("a",), ("b",)], unit([[1, 0, 0], [0, 0.03, 1]]), [("a",), ("b",)])
+    second = unit([[0, 1, 0]])
+    assert intent_scores(second, examples).argmax() == 1
+    assert intent_scores(second, replace(examples, near=neighbours)).argmax() == 0
+
+
+def test_beliefs_follow_the_intents_when_they_change() -> None:
+    known = Neighbours(unit(np.eye(2)), np.array([[1, 0], [0.2, 0.8]], np.float32), ("a", "b"))
+    assert known.for_intents(("a", "b")) is known
+    changed = known.for_intents(("b", "new"))
+    assert changed.beliefs == pytest.approx(np.array([[0, 0], [0.8, 0]]))
+    assert changed.votes(unit([[0, 1]])) == pytest.approx(np.array([[0.8 * VOTES_WEIGHT, 0]]))
+
+
+def test_examples_in_the_pool_do_not_vouch_for_themselves() -> None:
+    texts, _ = messages(TOPICS, 5)
+    with_examples, without = (fitted(pool, 5).pool_report for pool in ([*POOL, *texts], POOL))
+    assert with_examples is not None
+    assert without is not None
+    assert (with_examples.used, with_examples.messages) == (len(POOL), len(POOL) + len(texts))
+    assert with_examples.right_with == pytest.approx(without.right_with, abs=0.05)
 
 
 def test_too_small_a_pool_is_rejected() -> None:

@@ -16,7 +16,7 @@ def percent(rate: Rate) -> str:
     return f"{100 * rate.rate:.1f} % [{100 * rate.low:.1f}, {100 * rate.high:.1f}]"
 
 
-def _say_pool(report: PoolReport) -> None:
+def say_pool(report: PoolReport) -> None:
     """Say what a pool did."""
     sampled = f" (a sample of {report.messages:,})" if report.used < report.messages else ""
     say(f"Pool: {report.believed:,} of {report.used:,} messages{sampled} clearly have an intent")
@@ -41,7 +41,7 @@ def say_fitted(classifier: IntentClassifier, out: Path) -> None:
     tried = ", ".join(f"{name} {100 * value:.1f} %" for name, value in state.choice.scores.items())
     say(f"{len(counts)} intents with {each} examples each, {len(state.examples)} in all")
     if classifier.pool_report is not None:
-        _say_pool(classifier.pool_report)
+        say_pool(classifier.pool_report)
     say(f"Method: {state.choice.method}" + (f" (right for left-out examples: {tried})" if tried else ""))
     guesses = {"single examples": "one example per intent", "names": "no examples"}
     guess = f" ({guesses[scope.source]}: a guess; give --held-out messages)" if scope.source in guesses else ""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from turnloom.errors import TurnloomError
-from turnloom.intents import Answer, IntentClassifier
+from turnloom.intents import Answer, IntentClassifier, PoolReport
 from turnloom.intents.examples import UnknownIntentError
 from turnloom.runtime.protocols import Encoder
 from turnloom.service.journal import Journal
@@ -66,6 +66,11 @@ class LiveIntents:
         self._catch_up()
         known = self._classifier.fitted.examples
         return dict(zip(known.intents, (int(count) for count in known.counts), strict=True))
+
+    def pool(self) -> PoolReport | None:
+        """Return what a pool of unlabelled messages did when the intents were fitted; None without one."""
+        self._catch_up()
+        return self._classifier.pool_report
 
     def examples(self, intent: str) -> list[list[str]] | None:
         """Return the examples of an intent as turns; None if it is unknown."""

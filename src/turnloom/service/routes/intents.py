@@ -86,16 +86,38 @@ class ClassifyResponse(BaseModel):
 
 
 class IntentSummary(BaseModel):
-    """An intent and its number of examples."""
+    """An intent and what it was learned from.
+
+    Attributes:
+        intent: Its name.
+        examples: Its number of examples.
+        believed: How many messages of the pool are believed to have it; 0 if no pool is used.
+    """
 
     intent: str
     examples: int
+    believed: int
+
+
+class PoolSummary(BaseModel):
+    """What a pool of unlabelled messages did when the intents were fitted.
+
+    Attributes:
+        messages: How many distinct messages it has.
+        believed: How many clearly have one of the intents.
+        trusted: Whether it is used.
+    """
+
+    messages: int
+    believed: int
+    trusted: bool
 
 
 class IntentList(BaseModel):
-    """All intents."""
+    """All intents, and what the pool did that they were fitted with, if any."""
 
     method: str
+    pool: PoolSummary | None
     intents: list[IntentSummary]
 
 
@@ -166,11 +188,13 @@ async def classify(asked: ClassifyRequest, using: Using) -> Response:
 
 @router.get("/v1/intents", response_model=IntentList, dependencies=[needs("intents")])
 async def listed(using: Using) -> Response:
-    """List all intents with their numbers of examples."""
+    """List all intents with what they were learned from."""
     intents = _intents(using)
-    found = await in_thread(intents.listed)
-    summary = [{"intent": name, "examples": count} for name, count in found.items()]
-    return json_answer({"method": intents.method, "intents": summary})
+    found, pool = await in_thread(lambda: (intents.listed(), intents.pool()))
+    believed = pool.strengthened if pool is not None and pool.trusted else {}
+    summary = [{"intent": name, "examples": count, "believed": believed.get(name, 0)} for name, count in found.items()]
+    did = pool and {"messages": pool.messages, "believed": pool.believed, "trusted": pool.trusted}
+    return json_answer({"method": intents.method, "pool": did, "intents": summary})
 
 
 @router.get("/v1/intents/examples", response_model=IntentExamples, dependencies=[needs("intents")])
