@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 SETS = ("snips", "hwu64", "banking77", "clinc150")
-PAIRS, BATCH = 20_000, 16
-"""SetFit's training pairs per fit: those of studies/applications, where more did not help."""
+PAIRS, BATCH = 2_000, 16
+"""SetFit's training pairs per fit. One example per intent makes few different ones."""
 Draw = Sequence[tuple[str, str]]
 Names = dict[str, str]
 Predict = Callable[[list[str]], list[str]]
@@ -47,10 +47,10 @@ def autointent(folder: str, examples: Draw, names: Names, modules: Sequence[dict
     labels = sorted(names)
     rows = [{"utterance": text, "label": labels.index(label)} for text, label in examples]
     intents = [{"id": code, "name": label, "description": names[label]} for code, label in enumerate(labels)]
-    scorers = modules or [
-        {"module_name": "knn", "k": {"low": 1, "high": 20}, "weights": ["uniform", "distance", "closest"]},
-        {"module_name": "linear"},
-    ]
+    single = len(examples) == len(labels)
+    neighbours = {"module_name": "knn", "k": {"low": 1, "high": 20}, "weights": ["uniform", "distance", "closest"]}
+    # The linear scorer cross-validates, which needs three examples of each intent.
+    scorers = modules or ([neighbours | {"k": [1]}] if single else [neighbours, {"module_name": "linear"}])
     space = [
         {"node_type": "scoring", "target_metric": "scoring_accuracy", "search_space": list(scorers)},
         {"node_type": "decision", "target_metric": "decision_accuracy", "search_space": [{"module_name": "argmax"}]},
@@ -59,10 +59,8 @@ def autointent(folder: str, examples: Draw, names: Names, modules: Sequence[dict
     from autointent.configs import SentenceTransformerEmbeddingConfig
 
     pipeline.set_config(SentenceTransformerEmbeddingConfig(model_name=folder))
-    parts = {"train": rows, "intents": intents}
-    if len(examples) == len(labels):
-        parts |= {"validation": rows}
-    pipeline.fit(Dataset.from_dict(parts), refit_after=len(examples) > len(labels))
+    parts = {"train": rows, "intents": intents} | ({"validation": rows} if single else {})
+    pipeline.fit(Dataset.from_dict(parts), refit_after=not single)
     return lambda messages: [labels[code] for code in pipeline.predict(messages)]
 
 

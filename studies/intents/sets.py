@@ -94,7 +94,8 @@ def read_airline() -> IntentSet:
         for half in (threads[1::2], threads[::2])
     )
     known = {*train.texts, *test.texts}
-    openings = dict.fromkeys(row["turns"][0]["text"] for row in rows(AIRLINE, "all"))
+    openings = list(dict.fromkeys(row["turns"][0]["text"] for row in rows(AIRLINE, "all")))
+    random.Random(0).shuffle(openings)
     descriptions = yaml.safe_load((Path(__file__).parent / "airline.yaml").read_text(encoding="utf-8"))
     return IntentSet("airline", train, test, [], [text for text in openings if text not in known], descriptions)
 
@@ -136,7 +137,7 @@ def draw_pool(known: IntentSet, kind: str, draw: int) -> list[str]:
     """Draw unlabelled messages: `clean` of the training split, or one of the messy kinds."""
     rng = np.random.default_rng(1000 + draw)
     if known.unlabelled:
-        return [known.unlabelled[place] for place in rng.permutation(len(known.unlabelled))[:LARGE]]
+        return known.unlabelled[:LARGE]
     every = rng.permutation(len(known.train))
     sizes = {"clean": LARGE, "small": SMALL, "half foreign": LARGE // 2, "zipf": LARGE // 2, "both": LARGE // 4}
     skewed = kind in ("zipf", "both")

@@ -7,12 +7,15 @@ Without an argument, the figures are those of the test splits. `validation` only
 
 from __future__ import annotations
 
+import json
 import statistics
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import t
 
 from studies.intents.sets import HELD_OUT_SETS, MESSY, POOLS
 from studies.lib.figures import record
@@ -20,8 +23,13 @@ from studies.lib.results import Results
 from turnloom.benchmarks.suites import INTENTS
 
 SHOTS = (0, 1, 2, 5, 10)
-T_975 = {2: 4.303, 4: 2.776, 9: 2.262}
-"""Quantiles of Student's distribution by degrees of freedom."""
+PEERS = {
+    "setfit": ("setfit",),
+    "autointent": ("autointent", "autointent-names"),
+    "semantic-router": ("semantic-router",),
+}
+"""Other tools, and the ways in which each was run; the better one counts."""
+FOUND_BY_PEERS = Path(__file__).parent / "peers.json"
 Cells = dict[str, dict[str, Any]]
 
 
@@ -52,8 +60,7 @@ class Measured:
         if len(pairs) < 3:
             return None
         gains = np.array([one - other for one, other in pairs])
-        quantile = T_975.get(len(gains) - 1, 2.262 if len(gains) > 4 else 3.2)
-        half = quantile * float(gains.std(ddof=1)) / len(gains) ** 0.5
+        half = float(t.ppf(0.975, len(gains) - 1) * gains.std(ddof=1)) / len(gains) ** 0.5
         return float(gains.mean()), float(gains.mean()) - half, float(gains.mean()) + half
 
 
@@ -67,6 +74,34 @@ def worst_messy_loss(measured: Measured) -> float:
         for kind in ("names", "examples")
     ]
     return max([-gain[0] for gain in gains if gain is not None and gain[2] < 0], default=0.0)
+
+
+def peer_figures() -> dict[str, float]:
+    """The means of other tools over the four sets, and the best of them."""
+    found: dict[str, Any] = json.loads(FOUND_BY_PEERS.read_text()) if FOUND_BY_PEERS.exists() else {}
+    wanted: dict[str, float] = {}
+    for shots in (1, 5):
+        for peer, ways in PEERS.items():
+            means = [_peer_mean(found, way, shots) for way in ways]
+            if any(mean is not None for mean in means):
+                wanted[f"{peer}.mean4.{shots}shot"] = max(mean for mean in means if mean is not None)
+        asked = [wanted[name] for peer in PEERS if (name := f"{peer}.mean4.{shots}shot") in wanted]
+        if asked:
+            wanted[f"best_peer.mean4.{shots}shot"] = max(asked)
+    return wanted
+
+
+def _peer_mean(found: dict[str, Any], peer: str, shots: int) -> float | None:
+    """The mean over sets of the mean over draws; None if a set has no number."""
+    per_set = [
+        [
+            value
+            for key, value in found.items()
+            if key.startswith(f"{peer} {name} {shots} ") and isinstance(value, float)
+        ]
+        for name in INTENTS
+    ]
+    return statistics.fmean(map(statistics.fmean, per_set)) if all(per_set) else None
 
 
 def figures(measured: Measured) -> dict[str, float]:
@@ -88,6 +123,7 @@ def figures(measured: Measured) -> dict[str, float]:
             ("names_pool", "clean", "names"),
         ):
             wanted[f"heldout.{shots}shot.{kind}"] = measured.mean(pool, f"{shots} {cell}", names=HELD_OUT_SETS)
+            wanted[f"airline.{shots}shot.{kind}"] = measured.mean(pool, f"{shots} {cell}", names=["airline"])
     plain, codes = measured.mean("none", "1 examples"), measured.mean("none", "1 codes")
     if plain is not None and codes is not None:
         wanted["codes_loss"] = plain - codes
@@ -98,6 +134,11 @@ def figures(measured: Measured) -> dict[str, float]:
         wanted[f"false_reject_asked_10.{shots}shot.names_pool"] = measured.mean(
             "clean", f"{shots} names", "false_reject"
         )
+        wanted[f"draws.{shots}shot"] = float(
+            min(len(measured.values(name, "clean", f"{shots} names")) for name in INTENTS)
+        )
+    messy_draws = [len(measured.values(name, pool, "1 names")) for name in INTENTS for pool in MESSY]
+    wanted["draws.messy.1shot"] = float(min(messy_draws))
     return {name: value for name, value in wanted.items() if value is not None}
 
 
@@ -132,7 +173,7 @@ def main() -> None:
     if validation:
         print({name: round(value, 2) for name, value in figures(measured).items()})
     else:
-        record("intents", figures(measured))
+        record("intents", figures(measured) | peer_figures())
 
 
 if __name__ == "__main__":
