@@ -160,3 +160,9 @@ def test_wrong_names_are_rejected(given: Any, message: str) -> None:
 def test_neither_examples_nor_names() -> None:
     with pytest.raises(TurnloomError, match="give at least one example or a name of each intent"):
         IntentClassifier(Topics()).fit([], [])
+
+
+def test_names_of_added_intents_can_be_ignored() -> None:
+    classifier = IntentClassifier(Topics(spread=0.7)).fit(*messages(TOPICS[:3], 3))
+    classifier.partial_fit(*messages(TOPICS[3:5], 3), names=False)
+    assert set(classifier.fitted.evidence.names) == set(TOPICS[:3])

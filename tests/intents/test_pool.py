@@ -125,6 +125,7 @@ def test_what_the_pool_taught_is_saved_and_kept(shots: int, tmp_path: Path) -> N
     assert classifier.scope.threshold == threshold
     classifier.refit()
     assert classifier.fitted.evidence.taught == before
+    assert classifier.scope.threshold == threshold
 
 
 def test_neighbours_recognise_a_second_way_to_say_it() -> None:

@@ -19,7 +19,7 @@ from turnloom.intents.calibration import micro_f1
 from turnloom.intents.discover import Cluster, discover_clusters
 from turnloom.intents.evidence import PoolReport
 from turnloom.intents.examples import Labels, Message, Turns, embed, label_sets, turns_of
-from turnloom.intents.fitted import Fitted, Method, Options, fit, with_examples
+from turnloom.intents.fitted import Fitted, Method, Options, fit, refit, with_examples
 from turnloom.intents.inputs import encode_examples, encode_names, encode_pool, encode_unlabelled
 from turnloom.intents.names import Names, given_names, label_words
 from turnloom.intents.saving import Saved, read_fitted, write_fitted
@@ -189,7 +189,7 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         beyond = encode_unlabelled(self._embed, outside)
         with self._writing:
             old = replace(self.fitted, outside=self.fitted.outside.plus(beyond))
-            if old.evidence.names or given:
+            if names is not False and (old.evidence.names or given):
                 new = [name for name in more.intents if name in given or name not in old.evidence.names]
                 words = {name: given.get(name) or label_words(name) for name in new}
                 old = replace(old, evidence=old.evidence.plus(encode_names(self._embed, words)))
@@ -213,8 +213,7 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
     def refit(self) -> IntentClassifier:
         """Choose the method, train and calibrate again on the current examples; what a pool taught stays as it is."""
         with self._writing:
-            state = self.fitted
-            self._fitted = fit(state.examples, self._options(), state.held_out, state.outside, state.evidence)
+            self._fitted = refit(self.fitted, self._options())
         return self
 
     def answer(self, messages: Sequence[Message], *, examples: int = 3) -> list[Answer]:

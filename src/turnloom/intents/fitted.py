@@ -200,6 +200,12 @@ def _scope(
     )
 
 
+def refit(fitted: Fitted, options: Options) -> Fitted:
+    """Choose the method, train and calibrate again; what a pool taught stays, and so does a threshold set with it."""
+    again = fit(fitted.examples, options, fitted.held_out, fitted.outside, fitted.evidence)
+    return replace(again, scope=fitted.scope) if fitted.scope.source == "pool" else again
+
+
 def with_examples(fitted: Fitted, examples: Examples) -> Fitted:
     """Return the same classifier with other examples, without training.
 
