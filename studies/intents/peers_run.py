@@ -78,7 +78,7 @@ def semantic_router(folder: str, examples: Draw, names: Names) -> Predict:
     model = SentenceTransformer(folder, device="cpu")
     known: dict[str, list[float]] = {}
 
-    class Encoder(DenseEncoder):
+    class Encoder(DenseEncoder):  # type: ignore[misc]
         name: str = "base"
 
         def __call__(self, docs: list[Any]) -> list[list[float]]:
