@@ -159,7 +159,7 @@ def how_many_examples(figures: Figures) -> Chart:
     ]
     return Chart(
         "How many examples do you need?",
-        "Messages with the right intent, mean of four public sets. Higher is better.",
+        "Right intent, mean of four public test sets. Higher is better.",
         tuple(groups),
     )
 
