@@ -50,6 +50,7 @@ PUBLIC = {
         "LabelledMessage",
         "Message",
         "Neighbour",
+        "PoolReport",
         "Rate",
         "Scope",
         "Suggestion",

@@ -147,10 +147,28 @@ def methods(figures: Figures) -> Chart:
     )
 
 
+def how_many_examples(figures: Figures) -> Chart:
+    """Accuracy by the number of examples, with names and a pool, with names, and with examples alone."""
+    ways = {"names + pool": "names_pool", "names": "names", "examples only": "examples"}
+    titles = {0: "No example", 1: "One example per intent", 5: "Five examples per intent"}
+    groups = [
+        Group(
+            title, {name: figures[key] for name, way in ways.items() if (key := f"mean4.{shots}shot.{way}") in figures}
+        )
+        for shots, title in titles.items()
+    ]
+    return Chart(
+        "How many examples do you need?",
+        "Right intent, mean of four public test sets. Higher is better.",
+        tuple(groups),
+    )
+
+
 def drawings() -> dict[Path, str]:
     """Return every chart by its file."""
     return {
         IMAGES / "against-setfit.svg": against_setfit(read_figures("applications")).svg(),
+        IMAGES / "how-many-examples.svg": how_many_examples(read_figures("intents")).svg(),
         IMAGES / "methods.svg": methods(read_figures("methods")).svg(),
         IMAGES / "next-replies.svg": next_replies(read_figures("flagship")).svg(),
     }

@@ -13,6 +13,9 @@ import pytest
 
 from tests.cli.test_commands import run
 from tests.intents.guide_model import write_model
+from tests.replies.toy import write_table
+from turnloom.cli.intents_inputs import read_pool
+from turnloom.corpus import Dialogue, Turn
 from turnloom.runtime import load_encoder
 
 Captured = pytest.CaptureFixture[str]
@@ -69,6 +72,41 @@ def test_predict_reads_a_pipe_and_writes_json_lines(
     assert all(len(row["nearest"]) == 2 for row in rows)
     counts = {kind: sum(row["decision"] == kind for row in rows) for kind in ("accept", "ask", "out_of_scope")}
     assert f"{counts['accept']} accepted, {counts['ask']} to ask about, {counts['out_of_scope']} out of scope" in err
+
+
+def test_names_and_a_pool_are_enough(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch, model: Path, tmp_path: Path
+) -> None:
+    names, pool, out = tmp_path / "names.yaml", tmp_path / "pool.txt", tmp_path / "out"
+    names.write_text("lost: my card is lost\nbalance: what is my balance\n")
+    pool.write_text("\n".join([*TEXTS, *AWAY, *TEXTS]))
+    code, text, _ = run(
+        capsys, monkeypatch, "intents", "fit", str(names), "--pool", str(pool), "--model", str(model), "--out", str(out)
+    )
+    assert code == 0
+    assert "2 intents with 0 examples each, 0 in all" in text
+    assert "of 16 messages clearly have an intent" in text
+    assert "In scope from" in text
+    monkeypatch.setattr(sys, "stdin", io.StringIO("i lost my card\nshow the balance\n"))
+    code, answers, _ = run(capsys, monkeypatch, "intents", "predict", str(out))
+    assert code == 0
+    assert [json.loads(line)["candidates"][0]["intent"] for line in answers.splitlines()] == ["lost", "balance"]
+
+
+def test_a_pool_can_be_the_customers_turns_of_a_table(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch, model: Path, examples: Path, tmp_path: Path
+) -> None:
+    said = [f"please {text}" for text in TEXTS]  # Not the examples themselves, which a pool leaves out.
+    answered = [Turn(speaker, text) for text in said for speaker in ("customer", "Agent")]
+    unnamed = [Turn("x", AWAY[0]), Turn("y", "never")]
+    write_table(tmp_path / "table", [Dialogue("1", "chats", answered), Dialogue("2", "chats", unnamed)])
+    assert sorted(read_pool(str(tmp_path / "table"), 0)) == sorted((text,) for text in [*said, AWAY[0]])
+    assert (said[0], said[1]) in read_pool(str(tmp_path / "table"), 1)
+    arguments = ["--pool", str(tmp_path / "table"), "--model", str(model), "--out", str(tmp_path / "out")]
+    code, text, _ = run(capsys, monkeypatch, "intents", "fit", str(examples), *arguments)
+    assert code == 0
+    assert "Pool: " in text
+    assert "left-out examples recognised: " in text
 
 
 def test_evaluate_and_discover(
@@ -139,6 +177,29 @@ def test_embed_gives_the_models_vectors(
         (["intents", "fit", "{tmp}/none.csv", "--model", "{model}", "--out", "{tmp}/o"], "none.csv is not a file"),
         (["intents", "fit", "{tmp}/unlabelled.csv", "--model", "{model}", "--out", "{tmp}/o"], "message 1: no label"),
         (["intents", "fit", "{examples}", "--model", "{tmp}", "--out", "{tmp}/o"], "holds no model"),
+        (["intents", "fit", "{tmp}/none.yaml", "--model", "{model}", "--out", "{tmp}/o"], "none.yaml cannot be read"),
+        (
+            [
+                "intents",
+                "fit",
+                "{examples}",
+                "--descriptions",
+                "{tmp}/text.yaml",
+                "--model",
+                "{model}",
+                "--out",
+                "{tmp}/o",
+            ],
+            "text.yaml holds no names. Fix: write '- name' or 'name: description' lines",
+        ),
+        (
+            ["intents", "fit", "{tmp}/text.yaml", "--no-names", "--model", "{model}", "--out", "{tmp}/o"],
+            "--no-names does not go with a file of names",
+        ),
+        (
+            ["intents", "fit", "{examples}", "--pool", "{tmp}/none.txt", "--model", "{model}", "--out", "{tmp}/o"],
+            "none.txt is not a file",
+        ),
         (
             ["intents", "fit", "{examples}", "--model", "{model}", "--out", "{tmp}/o", "--method", "tree"],
             "there is no method 'tree'. Fix: choose auto, prototypes, knn, logistic",
@@ -173,6 +234,7 @@ def test_mistakes_are_one_line(
     message: str,
 ) -> None:
     (tmp_path / "unlabelled.csv").write_text("text\nhello\n")
+    (tmp_path / "text.yaml").write_text("hello\n")
     (tmp_path / "empty.txt").write_text("")
     filled = [each.format(tmp=tmp_path, model=model, examples=examples) for each in arguments]
     code, _, err = run(capsys, monkeypatch, *filled)

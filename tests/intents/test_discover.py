@@ -54,7 +54,8 @@ def test_nothing_missing_is_no_group(classifier: IntentClassifier) -> None:
 
 
 def test_groups_without_intents_to_learn_from_are_cut_by_the_scope() -> None:
-    single = IntentClassifier(Topics(spread=0.3)).fit(*messages(KNOWN, 1), held_out=messages(KNOWN, 5, start=9)[0])
+    held_out = messages(KNOWN, 5, start=9)[0]
+    single = IntentClassifier(Topics(spread=0.3)).fit(*messages(KNOWN, 1), names=False, held_out=held_out)
     assert module.known_cut(single.fitted.examples) is None
     clusters = single.discover(messages(["refund", "weather"], 8)[0])
     assert sorted(cluster.size for cluster in clusters) == [8, 8]
@@ -117,7 +118,7 @@ def test_drafted_intents_know_new_messages_of_their_groups() -> None:
     foreign = np.random.default_rng(3).standard_normal((100, 64))
     known |= {f"foreign {place}": vector for place, vector in enumerate(foreign)}
     examples, labels = [text for text, _ in draft.examples], [label for _, label in draft.examples]
-    classifier = IntentClassifier(Table(known)).fit(examples, labels, held_out=draft.wordings)
+    classifier = IntentClassifier(Table(known)).fit(examples, labels, names=False, held_out=draft.wordings)
     rejected = {
         kind: (classifier.predict([text for text in known if text.startswith(kind)]) == OUT_OF_SCOPE).mean()
         for kind in ("new", "foreign")
@@ -137,7 +138,7 @@ def test_near_copies_make_no_threshold() -> None:
     assert len(draft.examples) <= 2 * len(wordings)
     known = dict(zip(texts, vectors, strict=True)) | {"new": topics[0] + 0.5 * np.eye(32)[25]}
     examples, labels = [text for text, _ in draft.examples], [label for _, label in draft.examples]
-    classifier = IntentClassifier(Table(known)).fit(examples, labels, held_out=draft.wordings)
+    classifier = IntentClassifier(Table(known)).fit(examples, labels, names=False, held_out=draft.wordings)
     assert classifier.predict(["new"])[0] != OUT_OF_SCOPE
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turnloom.intents.examples import Examples, embed, turns_of
+from turnloom.intents.names import PHRASES
 from turnloom.runtime.encoder import ObjectEncoder
 
 
@@ -27,6 +28,8 @@ class Topics:
         self.encoded: list[str] = []
 
     def _one(self, text: str) -> npt.NDArray[np.float64]:
+        for phrase in PHRASES:  # Around a name; they mean nothing here.
+            text = text.removeprefix(phrase.format(""))
         topic, _, number = text.rpartition(" ")
         if not topic:
             return _direction(text, self.width)

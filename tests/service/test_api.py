@@ -6,12 +6,13 @@ import base64
 import json
 import re
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from tests.service.toy import HeadedEncoder
+from tests.service.toy import INTENTS, HeadedEncoder, served, settings, with_intents
 from turnloom.intents import IntentClassifier
 from turnloom.runtime.protocols import Vectors
 
@@ -110,6 +111,8 @@ def test_examples_are_added_used_and_removed(client: TestClient) -> None:
     assert client.post("/v1/intents", json=ask).json()["answers"][0]["candidates"][0]["intent"] == "zeppelin"
     listed = client.get("/v1/intents").json()
     assert {row["intent"]: row["examples"] for row in listed["intents"]}["zeppelin"] == 2
+    assert listed["pool"] is None
+    assert {row["believed"] for row in listed["intents"]} == {0}
     found = client.get("/v1/intents/examples", params={"intent": "zeppelin"}).json()["examples"]
     assert found == [["zeppelin timetable"], ["zeppelin please"]]
     gone = client.post("/v1/intents/examples/remove", json={"messages": ["zeppelin please"]})
@@ -120,6 +123,33 @@ def test_examples_are_added_used_and_removed(client: TestClient) -> None:
     none_left = client.post("/v1/intents/examples/remove", json={"intents": ["lost card", "balance"]})
     assert (none_left.status_code, none_left.json()["error"]["code"]) == (409, "impossible_change")
     assert {row["intent"] for row in client.get("/v1/intents").json()["intents"]} == {"lost card", "balance"}
+
+
+def test_the_list_of_intents_says_what_the_pool_did(tmp_path: Path) -> None:
+    encoder = HeadedEncoder()
+    said = [f"{start} {text}" for start in ("hello", "please") for texts in INTENTS.values() for text in texts]
+    with served(settings(tmp_path, **with_intents(tmp_path, encoder, said)), encoder) as client:
+        listed = client.get("/v1/intents").json()
+        assert listed["pool"]["messages"] == len(said)
+        assert listed["pool"]["trusted"]
+        assert 0 < listed["pool"]["believed"] == sum(row["believed"] for row in listed["intents"])
+        assert "learned-section" in client.get("/").text
+
+
+def test_an_intent_is_added_by_its_name_alone(client: TestClient) -> None:
+    ask = {"messages": ["zeppelin timetable"]}
+    new = {"examples": [{"intent": "zeppelin", "description": "zeppelin timetable"}, {"intent": "airport_taxi"}]}
+    assert client.post("/v1/intents/examples", json=new).json() == {"examples": 8}
+    assert client.post("/v1/intents", json=ask).json()["answers"][0]["candidates"][0]["intent"] == "zeppelin"
+    taxi = client.post("/v1/intents", json={"messages": ["a taxi to the airport"]}).json()["answers"][0]
+    assert taxi["candidates"][0]["intent"] == "airport_taxi"
+    listed = {row["intent"]: row["examples"] for row in client.get("/v1/intents").json()["intents"]}
+    assert (listed["zeppelin"], listed["airport_taxi"]) == (0, 0)
+    found = client.get("/v1/intents/examples", params={"intent": "zeppelin"})
+    assert (found.status_code, found.json()["examples"]) == (200, [])
+    assert client.get("/v1/intents/examples", params={"intent": "no"}).status_code == 404
+    gone = client.post("/v1/intents/examples/remove", json={"intents": ["zeppelin", "airport_taxi"]})
+    assert gone.json() == {"examples": 0}
 
 
 @pytest.mark.parametrize(

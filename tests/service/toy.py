@@ -66,12 +66,12 @@ def settings(folder: Path, **changes: Any) -> ServiceConfig:
     return ServiceConfig.model_validate(found).within(folder)
 
 
-def with_intents(folder: Path, encoder: Any) -> dict[str, Any]:
+def with_intents(folder: Path, encoder: Any, pool: Sequence[str] = ()) -> dict[str, Any]:
     from turnloom.intents import IntentClassifier
 
     texts = [text for texts in INTENTS.values() for text in texts]
     labels = [name for name, texts in INTENTS.items() for _ in texts]
-    IntentClassifier(encoder, method="prototypes").fit(texts, labels).save(folder / "intents")
+    IntentClassifier(encoder, method="prototypes").fit(texts, labels, pool=pool).save(folder / "intents")
     return {"intents": {"folder": "intents"}}
 
 

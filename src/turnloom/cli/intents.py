@@ -14,7 +14,6 @@ from turnloom.cli.console import (
     MESSAGES,
     VECTORS,
     batches,
-    console,
     counting,
     messages_from,
     note,
@@ -22,17 +21,16 @@ from turnloom.cli.console import (
     write_lines,
     write_text,
 )
+from turnloom.cli.intents_inputs import is_names_file, read_names, read_pool
+from turnloom.cli.intents_report import percent, say_fitted
 from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
-    from turnloom.intents import Cluster, IntentClassifier, LabelledMessage, Rate
+    from turnloom.intents import Cluster, LabelledMessage
+    from turnloom.intents.names import Names
 
 app = typer.Typer(help="Detect intents from a few examples, and know when none fits.", no_args_is_help=True)
 MODEL = typer.Option(None, help="The model's folder, if it has moved.")
-
-
-def _percent(rate: Rate) -> str:
-    return f"{100 * rate.rate:.1f} % [{100 * rate.low:.1f}, {100 * rate.high:.1f}]"
 
 
 def _labelled(source: str, format: str | None) -> tuple[list[Any], list[Any]]:
@@ -65,7 +63,9 @@ def _frequencies(path: Path | None) -> dict[str, float] | None:
 
 @app.command("fit")
 def fit(
-    examples: str = typer.Argument("-", help="Examples with the columns or keys text and label; - for standard input."),
+    examples: str = typer.Argument(
+        "-", help="Examples with the columns or keys text and label, or YAML with names only; - for standard input."
+    ),
     model: str = typer.Option(..., help="The model's folder."),
     out: Path = typer.Option(..., help="The classifier's folder."),
     method: str = typer.Option("auto", help="prototypes, knn, logistic, or auto to choose by cross-validation."),
@@ -75,18 +75,27 @@ def fit(
     false_accept: float | None = typer.Option(None, help="The share of out-of-scope messages that may be let in."),
     out_of_scope: Path | None = typer.Option(None, help="Messages that fit no intent."),
     held_out: Path | None = typer.Option(None, help="In-scope messages to set the threshold with."),
+    pool: str | None = typer.Option(
+        None, metavar="TABLE|FILE", help="Unlabelled messages to learn from: a dialogue table or a file of messages."
+    ),
+    descriptions: Path | None = typer.Option(None, help="YAML: what intents are called, name: description."),
+    names: bool = typer.Option(True, help="Learn from the intents' names."),
     accept_at: float = typer.Option(0.5, help="Below this probability, ask between two intents."),
     frequencies: Path | None = typer.Option(None, help="How often each intent will occur, as JSON."),
     vectors: Path | None = VECTORS,
     format: str | None = FORMAT,
 ) -> None:
-    """Get a classifier from a few labelled messages. You don't need out-of-scope examples.
+    """Get a classifier from names of intents, a few labelled messages and unlabelled ones.
 
-    Rows labelled out_of_scope, oos or none are messages that fit no intent.
+    You don't need out-of-scope examples; rows labelled out_of_scope, oos or none are messages that fit no intent.
+    Names count like one or two examples each, unless they turn out to be codes. Unlabelled messages (--pool) help most
+    with few examples.
 
     [bold]Examples[/]
 
     turnloom intents fit examples.csv --model my-model --out my-intents
+
+    turnloom intents fit names.yaml --pool prepared/ --vectors vectors/ --model my-model --out my-intents
 
     turnloom intents fit examples.jsonl --model my-model --out my-intents --false-reject 0.05 --context-turns 3
     """
@@ -95,7 +104,9 @@ def fit(
     find_model(model)
     from turnloom.intents import IntentClassifier
 
-    messages, labels = _labelled(examples, format)
+    called = _called(examples, descriptions, names)
+    messages, labels = ([], []) if is_names_file(examples) else _labelled(examples, format)
+    unlabelled = read_pool(pool, context_turns) if pool else []
     classifier = IntentClassifier(
         model,
         method=method,  # type: ignore[arg-type]  # Validated later, with an error that lists the valid names.
@@ -108,25 +119,30 @@ def fit(
         vectors=vectors,
     )
     with counting("learning", len(messages)) as count:
-        classifier.fit(messages, labels, out_of_scope=_texts(out_of_scope), held_out=_texts(held_out))
+        classifier.fit(
+            messages,
+            labels,
+            names=called,
+            pool=unlabelled,
+            out_of_scope=_texts(out_of_scope),
+            held_out=_texts(held_out),
+        )
         count(len(messages))
     classifier.save(out)
-    _say(classifier, out)
+    say_fitted(classifier, out)
 
 
-def _say(classifier: IntentClassifier, out: Path) -> None:
-    state, scope = classifier.fitted, classifier.scope
-    counts = state.examples.counts
-    each = f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"
-    tried = ", ".join(f"{name} {100 * value:.1f} %" for name, value in state.choice.scores.items())
-    say(f"{len(counts)} intents with {each} examples each, {len(state.examples)} in all")
-    say(f"Method: {state.choice.method}" + (f" (right for left-out examples: {tried})" if tried else ""))
-    guess = " (one example an intent: a guess; give --held-out messages)" if scope.source == "single examples" else ""
-    console.print(f"In scope from {scope.threshold:.3f} on. From {scope.source}{guess}:")
-    say(f"  in-scope messages turned away: {_percent(scope.false_reject)}")
-    if scope.false_accept is not None:
-        say(f"  out-of-scope messages let in: {_percent(scope.false_accept)}")
-    say(f"Saved in {out}. Next: turnloom intents predict {out} MESSAGES")
+def _called(examples: str, descriptions: Path | None, names: bool) -> Names:
+    """Return what intents are called, from the file of names or the descriptions."""
+    if not names:
+        if descriptions is not None or is_names_file(examples):
+            raise TurnloomError("--no-names does not go with a file of names", "leave one of them out")
+        return False
+    both = [Path(examples)] if is_names_file(examples) else []
+    found: dict[str, str] = {}
+    for path in [*both, *([descriptions] if descriptions else [])]:
+        found |= read_names(path)
+    return found or True
 
 
 @app.command("predict")
@@ -188,7 +204,7 @@ def evaluate(
         write_text(json_out, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
     for name, value in found.items():
         if isinstance(value, dict):
-            say(f"{name.replace('_', ' ')}: {_percent(Rate(**value))}")
+            say(f"{name.replace('_', ' ')}: {percent(Rate(**value))}")
         elif isinstance(value, float):
             say(f"{name.replace('_', ' ')}: {100 * value:.1f} %")
         elif isinstance(value, int):

@@ -14,6 +14,7 @@ import typer
 
 from turnloom.cli.console import console, say, share_progress
 from turnloom.cli.convert import convert_with_progress, find_inputs, warn_if_most_rejected
+from turnloom.cli.intents_report import say_pool
 from turnloom.cli.quickstart_scores import VECTORS, choose_model, encode_once
 from turnloom.errors import TurnloomError
 from turnloom.files import replacing, write_whole
@@ -190,6 +191,7 @@ def _index(out: Path, model: Path) -> Encoder:
 
 def _intents(out: Path, model: Path, encoder: Encoder) -> None:
     from turnloom.intents import IntentClassifier, read_messages
+    from turnloom.intents.pool import FEWEST_MESSAGES
 
     why = "First messages that mean the same form groups: each is the draft of an intent, for you to rename."
     _announce(6, "Looking for intents", why)
@@ -205,9 +207,13 @@ def _intents(out: Path, model: Path, encoder: Encoder) -> None:
         _write_csv(draft, [("text", "label"), *found.examples])
     known = list(read_messages(draft))
     in_scope = [message.turns for message in read_messages(wordings)] if wordings.exists() else []
+    texts, labels = [message.turns for message in known], [message.labels for message in known]
+    pool = sorted({*_openings(out)} - {turns[-1] for turns in texts})
     classifier = IntentClassifier(str(model), vectors=out / VECTORS / model.name)
-    classifier.fit([message.turns for message in known], [message.labels for message in known], held_out=in_scope)
+    classifier.fit(texts, labels, held_out=in_scope, pool=pool if len(pool) >= FEWEST_MESSAGES else ())
     classifier.save(out / "intents")
+    if classifier.pool_report is not None:
+        say_pool(classifier.pool_report)
     names = list(dict.fromkeys(label for message in known for label in message.labels))  # Largest groups first.
     say(f"{len(names)} intents: {', '.join(names[:8])}{', …' if len(names) > 8 else ''}")
     say(f"Rename or merge them in {draft}, then run this command again.")
@@ -215,15 +221,22 @@ def _intents(out: Path, model: Path, encoder: Encoder) -> None:
 
 def _draft(out: Path, encoder: Encoder) -> Draft:
     """Draft examples of intents from groups of similar first turns."""
-    from turnloom.corpus import read_table
     from turnloom.intents.discover import draft_intents
+
+    openings = _openings(out)
+    with console.status("grouping …"):
+        return draft_intents(openings, encoder.encode(openings))
+
+
+def _openings(out: Path) -> list[str]:
+    """Return the distinct first turns, or a sample of them."""
+    from turnloom.corpus import read_table
 
     firsts = (row["turns"][0]["text"] for row in read_table(out / "prepared").select("turns").iter_rows())
     openings = list(dict.fromkeys(firsts))
     if len(openings) > MOST_OPENINGS:  # Sample from all of them: the first ones may be from one week or one file.
         openings = random.Random(0).sample(openings, MOST_OPENINGS)
-    with console.status("grouping …"):
-        return draft_intents(openings, encoder.encode(openings))
+    return openings
 
 
 def _write_csv(path: Path, rows: Iterable[Sequence[str]]) -> None:

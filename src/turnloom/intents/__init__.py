@@ -7,6 +7,7 @@ from turnloom.intents.answers import Answer, Candidate, Neighbour, Suggestion
 from turnloom.intents.classifier import IntentClassifier
 from turnloom.intents.discover import Cluster
 from turnloom.intents.evaluation import evaluate
+from turnloom.intents.evidence import PoolReport
 from turnloom.intents.examples import Message
 from turnloom.intents.scope import Rate, Scope
 
@@ -19,6 +20,7 @@ __all__ = [
     "LabelledMessage",
     "Message",
     "Neighbour",
+    "PoolReport",
     "Rate",
     "Scope",
     "Suggestion",

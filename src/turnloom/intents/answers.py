@@ -160,7 +160,7 @@ def suggest(fitted: Fitted, messages: Sequence[Turns], vectors: Vectors, count: 
     if not messages:
         return []
     doubts, reasons, likeliest = _doubt(fitted, vectors)
-    seen = (vectors @ fitted.examples.vectors.T).max(axis=1)
+    seen = (vectors @ fitted.examples.vectors.T).max(axis=1, initial=0)
     found: list[Suggestion] = []
     free = np.ones(len(messages), bool)
     while len(found) < min(count, len(messages)):

@@ -17,16 +17,11 @@ from turnloom.errors import TurnloomError
 from turnloom.intents.answers import AT_A_TIME, Answer, Suggestion, answer_vectors, suggest
 from turnloom.intents.calibration import micro_f1
 from turnloom.intents.discover import Cluster, discover_clusters
-from turnloom.intents.examples import (
-    Examples,
-    Labels,
-    Message,
-    Turns,
-    embed,
-    label_sets,
-    turns_of,
-)
-from turnloom.intents.fitted import Fitted, Method, Options, Unlabelled, fit, with_examples
+from turnloom.intents.evidence import PoolReport
+from turnloom.intents.examples import Labels, Message, Turns, embed, label_sets, turns_of
+from turnloom.intents.fitted import Fitted, Method, Options, fit, refit, with_examples
+from turnloom.intents.inputs import encode_examples, encode_names, encode_pool, encode_unlabelled
+from turnloom.intents.names import Names, given_names, label_words
 from turnloom.intents.saving import Saved, read_fitted, write_fitted
 from turnloom.intents.scope import Scope
 from turnloom.runtime.encoder import load_encoder
@@ -126,74 +121,78 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         """The threshold and its expected error rates."""
         return self.fitted.scope
 
+    @property
+    def pool_report(self) -> PoolReport | None:
+        """What the pool did; None if `fit` got none."""
+        return self.fitted.evidence.report
+
     def _options(self) -> Options:
         return Options(**{name: getattr(self, name) for name in Options.__dataclass_fields__})
 
     def _embed(self, messages: Sequence[Turns]) -> npt.NDArray[np.float32]:
         return embed(self.model, messages, self.context_turns)
 
-    def _unlabelled(self, messages: Sequence[Message]) -> Unlabelled:
-        turns = tuple(turns_of(message) for message in messages)
-        return Unlabelled(turns, self._embed(turns)) if turns else Unlabelled()
-
-    def _examples(self, messages: Sequence[Message], labels: Labels) -> tuple[Examples, list[Turns]]:
-        """Return the examples and the messages labelled out of scope."""
-        if len(messages) != len(labels):
-            raise TurnloomError(f"{len(messages)} messages have {len(labels)} labels", "give one label per message")
-        turns, sets = [turns_of(message) for message in messages], label_sets(labels)
-        empty = next((place for place, each in enumerate(turns) if not each[-1].strip()), None)
-        if empty is not None:
-            raise TurnloomError(f"message {empty + 1} is empty", "leave it out")
-        several = next((place for place, names in enumerate(sets) if len(names) > 1), None)
-        if several is not None and not self.multi_label:
-            raise TurnloomError(f"message {several + 1} has {len(sets[several])} labels", "set multi_label=True")
-        inside = [place for place, names in enumerate(sets) if names]
-        known = [turns[place] for place in inside]
-        examples = Examples.of(known, self._embed(known), [sets[place] for place in inside])
-        return examples, [turns[place] for place, names in enumerate(sets) if not names]
-
     def fit(
         self,
-        X: Sequence[Message],  # noqa: N803 - as scikit-learn names it
-        y: Labels,
+        X: Sequence[Message] = (),  # noqa: N803 - as scikit-learn names it
+        y: Labels = (),
         *,
+        names: Names = True,
+        pool: Sequence[Message] = (),
         out_of_scope: Sequence[Message] = (),
         held_out: Sequence[Message] = (),
     ) -> IntentClassifier:
-        """Learn intents from examples.
+        """Learn intents from examples, names and unlabelled messages.
 
         Args:
             X: Messages, each a text or the turns of a conversation with the message last.
             y: Each message's intent or intents. `out_of_scope`, `oos` and `none` mean that no intent fits.
+            names: What intents are called, which counts like one or two examples: by default the words of their labels.
+                A dictionary gives intents a better name or a description, and can add intents without examples; so
+                does a list of names. False to ignore names.
+            pool: Unlabelled messages, such as last month's; some may fit no intent. `pool_report` tells what they did.
             out_of_scope: Further messages that fit no intent.
             held_out: In-scope messages that are not examples. If given, the threshold comes from them.
 
         Raises:
-            TurnloomError: If there are no examples, or none to estimate the requested rate from.
+            TurnloomError: If there are neither examples nor names, or none to estimate the requested rate from.
         """
         options = self._options()
-        examples, outside = self._examples(X, y)
+        given = given_names(names)
+        examples, outside = encode_examples(self._embed, X, y, list(given), multi_label=self.multi_label)
+        if not examples.intents:
+            raise TurnloomError("no message has an intent", "give at least one example or a name of each intent")
+        words = {} if names is False else {name: given.get(name) or label_words(name) for name in examples.intents}
+        evidence = encode_names(self._embed, words)
         if not len(examples):
-            raise TurnloomError("no message has an intent", "give at least one example of each intent")
-        away = self._unlabelled([*outside, *out_of_scope])
+            width = next(iter(evidence.name_vectors.values())).size
+            examples = replace(examples, vectors=np.zeros((0, width), np.float32))
+        away = encode_unlabelled(self._embed, [*outside, *out_of_scope])
         if options.false_accept_rate is not None and not away.messages:
             raise TurnloomError("false_accept_rate needs out-of-scope messages", "give some, or use false_reject_rate")
-        state = fit(examples, options, self._unlabelled(held_out), away)
+        state = fit(
+            examples, options, encode_unlabelled(self._embed, held_out), away, evidence, encode_pool(self._embed, pool)
+        )
         with self._writing:
             self._fitted, self._made_with = state, None
         return self
 
-    def partial_fit(self, X: Sequence[Message], y: Labels) -> IntentClassifier:  # noqa: N803
-        """Add examples, also of new intents, without training: known intents keep what they learned.
+    def partial_fit(self, X: Sequence[Message] = (), y: Labels = (), *, names: Names = True) -> IntentClassifier:  # noqa: N803
+        """Add examples, or intents by their names, without training: known intents keep what they learned.
 
         Call `refit` to train the logistic head on the new examples too.
         """
         if self._fitted is None:
-            return self.fit(X, y)
-        more, outside = self._examples(X, y)
-        beyond = self._unlabelled(outside)
+            return self.fit(X, y, names=names)
+        given = given_names(names)
+        more, outside = encode_examples(self._embed, X, y, list(given), multi_label=self.multi_label)
+        beyond = encode_unlabelled(self._embed, outside)
         with self._writing:
             old = replace(self.fitted, outside=self.fitted.outside.plus(beyond))
+            if names is not False and (old.evidence.names or given):
+                new = [name for name in more.intents if name in given or name not in old.evidence.names]
+                words = {name: given.get(name) or label_words(name) for name in new}
+                old = replace(old, evidence=old.evidence.plus(encode_names(self._embed, words)))
             self._fitted = with_examples(old, old.examples.plus(more))
         return self
 
@@ -207,14 +206,14 @@ class IntentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, un
         with self._writing:
             known = self.fitted.examples
             examples = known.without(turns, intents)
-            self._fitted = with_examples(self.fitted, examples)
+            evidence = self.fitted.evidence.without(set(known.intents) - set(examples.intents))
+            self._fitted = with_examples(replace(self.fitted, evidence=evidence), examples)
             return len(known) - len(examples)
 
     def refit(self) -> IntentClassifier:
-        """Choose the method, train and calibrate again on the current examples."""
+        """Choose the method, train and calibrate again on the current examples; what a pool taught stays as it is."""
         with self._writing:
-            state = self.fitted
-            self._fitted = fit(state.examples, self._options(), state.held_out, state.outside)
+            self._fitted = refit(self.fitted, self._options())
         return self
 
     def answer(self, messages: Sequence[Message], *, examples: int = 3) -> list[Answer]:

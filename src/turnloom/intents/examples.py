@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from turnloom.corpus.labelled import is_out_of_scope
 from turnloom.errors import TurnloomError
+from turnloom.intents.neighbours import Neighbours
 from turnloom.runtime.protocols import Encoder, Vectors, unit_rows
 
 Message = str | Sequence[str]
@@ -77,26 +78,40 @@ class Examples:
         vectors: Unit vectors, one row per message.
         intents: The names, sorted.
         member: Which message (row) has which intent (column).
+        extra: What else is known about each intent (its name, unlabelled messages), as vectors to add to the sum of its
+            examples; None if nothing is.
+        near: What a pool's messages are believed to mean; None without a pool.
     """
 
     messages: tuple[Turns, ...]
     vectors: Vectors
     intents: tuple[str, ...]
     member: Bools
+    extra: Vectors | None = None
+    near: Neighbours | None = None
 
     @classmethod
-    def of(cls, messages: Sequence[Turns], vectors: Vectors, labels: Sequence[tuple[str, ...]]) -> Examples:
-        """Build examples. Copies with the same labels count once, or a left-out example would match its copy."""
+    def of(
+        cls,
+        messages: Sequence[Turns],
+        vectors: Vectors,
+        labels: Sequence[tuple[str, ...]],
+        intents: Sequence[str] = (),
+    ) -> Examples:
+        """Build examples, and intents that have none (`intents`).
+
+        Copies with the same labels count once, or a left-out example would match its copy.
+        """
         kept: dict[tuple[Turns, tuple[str, ...]], int] = {}
         for place, (turns, names) in enumerate(zip(messages, labels, strict=True)):
             kept.setdefault((alike(turns), names), place)
         places = list(kept.values())
-        intents = tuple(sorted({name for names in labels for name in names}))
-        number = {name: column for column, name in enumerate(intents)}
-        member = np.zeros((len(places), len(intents)), bool)
+        known = tuple(sorted({name for names in labels for name in names} | set(intents)))
+        number = {name: column for column, name in enumerate(known)}
+        member = np.zeros((len(places), len(known)), bool)
         for row, place in enumerate(places):
             member[row, [number[name] for name in labels[place]]] = True
-        return cls(tuple(messages[place] for place in places), vectors[places], intents, member)
+        return cls(tuple(messages[place] for place in places), vectors[places], known, member)
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -110,6 +125,16 @@ class Examples:
     def sums(self) -> Vectors:
         """The sum of each intent's vectors."""
         return np.asarray(self.member.T.astype(np.float32) @ self.vectors, np.float32)
+
+    @cached_property
+    def totals(self) -> Vectors:
+        """The direction of each intent's prototype: the sum of its vectors and what else is known; zero if nothing."""
+        return self.sums if self.extra is None else self.sums + self.extra
+
+    @cached_property
+    def has_extra(self) -> Bools:
+        """Which intents are known by more than their examples."""
+        return np.zeros(len(self.intents), bool) if self.extra is None else np.asarray(self.extra.any(axis=1))
 
     @cached_property
     def by_intent(self) -> Places:
@@ -127,11 +152,15 @@ class Examples:
 
     def plus(self, more: Examples) -> Examples:
         """Return these examples and more, with the intents of both."""
-        vectors = np.vstack([self.vectors, more.vectors]) if len(more) else self.vectors
-        return Examples.of([*self.messages, *more.messages], vectors, [*self.labels(), *more.labels()])
+        rows = [each.vectors for each in (self, more) if len(each)]
+        vectors = np.vstack(rows) if rows else self.vectors
+        intents = {*self.intents, *more.intents}
+        return Examples.of([*self.messages, *more.messages], vectors, [*self.labels(), *more.labels()], list(intents))
 
     def without(self, messages: Sequence[Turns], intents: Sequence[str]) -> Examples:
         """Return the examples without some messages and without some intents.
+
+        An intent without examples stays only if it is known by its name or from a pool.
 
         Raises:
             TurnloomError: If nothing is left, or an intent is unknown.
@@ -146,13 +175,19 @@ class Examples:
             if alike(turns) not in gone
         ]
         rows, labels = [row for row, names in left if names], [names for _, names in left if names]
-        if not rows:
+        bare = [name for name, known in zip(self.intents, self.has_extra, strict=True) if known and name not in intents]
+        if not rows and not bare:
             raise TurnloomError("no example would be left", "keep at least one")
-        return Examples.of([self.messages[row] for row in rows], self.vectors[rows], labels)
+        return Examples.of([self.messages[row] for row in rows], self.vectors[rows], labels, bare)
 
     def take(self, places: npt.NDArray[np.integer] | Bools) -> Examples:
         """Select some messages, keeping all intents, even those without examples."""
         chosen = np.arange(len(self))[places]
         return Examples(
-            tuple(self.messages[place] for place in chosen), self.vectors[chosen], self.intents, self.member[chosen]
+            tuple(self.messages[place] for place in chosen),
+            self.vectors[chosen],
+            self.intents,
+            self.member[chosen],
+            self.extra,
+            self.near,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -11,14 +12,18 @@ import numpy.typing as npt
 
 from turnloom.errors import TurnloomError
 from turnloom.intents.calibration import Calibration, best_threshold, fit_calibration, probabilities, usual_slope
+from turnloom.intents.evidence import Evidence, LeftOut
 from turnloom.intents.examples import Examples, Turns, drawn
 from turnloom.intents.methods import CALIBRATED_ON, Choice, Head, choose, fit_head
-from turnloom.intents.scope import Scope, Source, familiarity, fit_scope, left_out_familiarity
-from turnloom.intents.scores import nearest_scores, prototype_scores, scores_as_if_new
+from turnloom.intents.pool import Pool, pool_beliefs
+from turnloom.intents.scope import Scope, Source, familiarity, fit_scope, left_out_familiarity, rival_familiarity
+from turnloom.intents.scores import intent_scores, nearest_scores, scores_as_if_new
 from turnloom.runtime.protocols import Vectors
 
 Method = Literal["auto", "prototypes", "knn", "logistic"]
 Floats = npt.NDArray[np.float64]
+ENOUGH_LEFT_OUT = 50
+"""With fewer left-out examples, the threshold comes from the pool's messages."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,7 @@ class Fitted:
         scope: The threshold above which a message is in scope.
         held_out: In-scope messages that set the threshold, if any.
         outside: Out-of-scope messages, if any.
+        evidence: Names, and what a pool taught.
     """
 
     examples: Examples
@@ -82,13 +88,14 @@ class Fitted:
     scope: Scope
     held_out: Unlabelled
     outside: Unlabelled
+    evidence: Evidence = field(default_factory=Evidence)
 
     def probabilities(self, vectors: Vectors, similarities: npt.NDArray[np.float32]) -> Floats:
         """Return the calibrated probability of each intent, given that the message is in scope."""
         if self.head is not None:
             scores = self.head.logits(vectors, self.examples)
         elif self.choice.neighbours is None:
-            scores = prototype_scores(vectors, self.examples)
+            scores = intent_scores(vectors, self.examples)
         else:
             scores = nearest_scores(similarities, self.examples, self.choice.neighbours)
         return probabilities(self.calibration.apply(scores), self.options.multi_label)
@@ -107,10 +114,15 @@ def _weights(examples: Examples, frequencies: Mapping[str, float] | None) -> Flo
     return np.asarray(weights * len(weights) / weights.sum(), np.float64)
 
 
-def _calibrated(examples: Examples, choice: Choice, options: Options, head: Head | None) -> tuple[Calibration, float]:
+def _calibrated(
+    examples: Examples, choice: Choice, options: Options, head: Head | None, left_out: LeftOut | None = None
+) -> tuple[Calibration, float]:
     """Fit the calibration and the label threshold on examples that the scoring has not seen."""
     scores: npt.NDArray[np.floating]
-    if head is not None and choice.held_out is not None:
+    if left_out is not None and choice.method == "prototypes":
+        places, scores = left_out.places, left_out.scores
+        usual = usual_slope(scores, examples.member[places])
+    elif head is not None and choice.held_out is not None:
         places, scores, usual = choice.held_out.places, choice.held_out.scores, 1.0
     elif head is not None:  # Every intent has one example, so nothing can be held out.
         return Calibration(), 0.5
@@ -127,20 +139,52 @@ def _calibrated(examples: Examples, choice: Choice, options: Options, head: Head
     return calibration, best_threshold(known, member)[0]
 
 
-def fit(examples: Examples, options: Options, held_out: Unlabelled, outside: Unlabelled) -> Fitted:
-    """Choose the method, train its head, calibrate, and set the threshold."""
-    choice = choose(examples, options.method, options.multi_label)
+def fit(
+    examples: Examples,
+    options: Options,
+    held_out: Unlabelled,
+    outside: Unlabelled,
+    evidence: Evidence | None = None,
+    pool: Pool | None = None,
+) -> Fitted:
+    """Learn from the pool, choose the method, train its head, calibrate, and set the threshold."""
+    evidence, left_out = evidence or Evidence(), None
+    if pool is not None:
+        pool = pool.without(examples.vectors)
+        evidence, left_out = evidence.learn(pool, examples)
+    examples = evidence.applied(examples)
+    trusted = pool if evidence.taught else None
+    relearn = None if trusted is None else partial(evidence.relearned, trusted)
+    choice = choose(examples, options.method, options.multi_label, relearn)
     head = fit_head(examples, options.multi_label) if choice.method == "logistic" else None
-    calibration, label_threshold = _calibrated(examples, choice, options, head)
-    scope = _scope(examples, options, held_out, outside)
-    return Fitted(examples, options, choice, head, calibration, label_threshold, scope, held_out, outside)
+    calibration, label_threshold = _calibrated(examples, choice, options, head, left_out)
+    scope = _scope(examples, options, held_out, outside, left_out, trusted)
+    return Fitted(examples, options, choice, head, calibration, label_threshold, scope, held_out, outside, evidence)
 
 
-def _scope(examples: Examples, options: Options, held_out: Unlabelled, outside: Unlabelled) -> Scope:
+def _scope(
+    examples: Examples,
+    options: Options,
+    held_out: Unlabelled,
+    outside: Unlabelled,
+    left_out: LeftOut | None = None,
+    pool: Pool | None = None,
+) -> Scope:
     source: Source
+    weights: Floats
     if held_out.messages:
         in_scope, source = held_out.familiarity(examples), "held-out messages"
         weights = np.ones(len(in_scope))
+    elif pool is not None and (left_out is None or len(left_out.places) < ENOUGH_LEFT_OUT):
+        in_scope, source = Unlabelled((), pool.vectors).familiarity(examples), "pool"
+        # Not by how clear its intent is: unclear messages are in scope, too, and less familiar.
+        weights = np.asarray(pool_beliefs(pool, examples).familiar, np.float64)
+    elif not len(examples):
+        in_scope, source = rival_familiarity(examples), "names"
+        weights = np.ones(len(in_scope))
+    elif left_out is not None:
+        in_scope, source = np.asarray(left_out.familiarity, np.float64), "left-out examples"
+        weights = _weights(examples, options.frequencies)[left_out.places]
     else:
         places = drawn(len(examples), CALIBRATED_ON)
         counts = _weights(examples, options.frequencies)[places]
@@ -156,13 +200,23 @@ def _scope(examples: Examples, options: Options, held_out: Unlabelled, outside: 
     )
 
 
+def refit(fitted: Fitted, options: Options) -> Fitted:
+    """Choose the method, train and calibrate again; what a pool taught stays, and so does a threshold set with it."""
+    again = fit(fitted.examples, options, fitted.held_out, fitted.outside, fitted.evidence)
+    return replace(again, scope=fitted.scope) if fitted.scope.source == "pool" else again
+
+
 def with_examples(fitted: Fitted, examples: Examples) -> Fitted:
     """Return the same classifier with other examples, without training.
 
     Prototypes, neighbours, thresholds and (without a head) calibration follow the examples. A head keeps what it
-    learned and scores new intents by their prototypes.
+    learned and scores new intents by their prototypes. What a pool taught stays as it is, and so do the threshold and
+    the calibration that were measured with it.
     """
+    examples = fitted.evidence.applied(examples)
     head = fitted.head and fitted.head.for_intents(fitted.examples.intents, examples.intents)
+    if fitted.evidence.taught:
+        return replace(fitted, examples=examples, head=head)
     calibration, label_threshold = fitted.calibration, fitted.label_threshold
     if head is None:
         calibration, label_threshold = _calibrated(examples, fitted.choice, fitted.options, None)

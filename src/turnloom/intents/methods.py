@@ -8,6 +8,7 @@ head learns from realistic mistakes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy.typing as npt
 from turnloom.errors import TurnloomError
 from turnloom.intents.calibration import Calibration, best_threshold, fit_calibration, usual_slope
 from turnloom.intents.examples import Examples, drawn
-from turnloom.intents.scores import class_scores, prototype_scores, scores_as_if_new
+from turnloom.intents.scores import class_scores, intent_scores, scores_as_if_new
 from turnloom.runtime.protocols import Vectors
 
 Matrix = npt.NDArray[np.float32]
@@ -48,7 +49,7 @@ class Head:
 
     def logits(self, vectors: Vectors, examples: Examples) -> npt.NDArray[np.float32]:
         """Return logits of new messages."""
-        base = self.base.apply(prototype_scores(vectors, examples))
+        base = self.base.apply(intent_scores(vectors, examples))
         return np.asarray(base + _features(vectors) @ self.weights, np.float32)
 
     def for_intents(self, before: tuple[str, ...], now: tuple[str, ...]) -> Head:
@@ -126,11 +127,11 @@ class Choice:
     held_out: HeldOut | None = None
 
 
-def _folds(examples: Examples) -> Places:
+def assign_folds(examples: Examples, most: int = FOLDS) -> Places:
     """Assign folds, spread evenly within each example's first intent; -1 for an intent's only example."""
     # No more folds than examples: each fold must take the same number from every intent, or rivals gain.
     usual = int(np.median(examples.counts))
-    count = max(2, min(FOLDS if len(examples) <= MANY else FEW_FOLDS, usual))
+    count = max(2, min(most if len(examples) <= MANY else FEW_FOLDS, usual))
     rng = np.random.default_rng(0)
     folds = np.full(len(examples), -1)
     first = np.argmax(examples.member, axis=1)
@@ -141,7 +142,10 @@ def _folds(examples: Examples) -> Places:
     return folds
 
 
-def _held_out_scores(examples: Examples, folds: Places, method: str, neighbours: int | None, multi: bool) -> HeldOut:
+def _held_out_scores(
+    examples: Examples, folds: Places, known_in: list[Examples], method: str, neighbours: int | None, multi: bool
+) -> HeldOut:
+    """Score examples of each fold by what is known without them (`known_in`)."""
     scored = drawn(len(examples), CALIBRATED_ON)
     scored = scored[folds[scored] >= 0]
     scores = np.zeros((len(scored), len(examples.intents)))
@@ -149,7 +153,7 @@ def _held_out_scores(examples: Examples, folds: Places, method: str, neighbours:
         rows = folds[scored] == fold
         if not rows.any():
             continue
-        known, vectors = examples.take(folds != fold), examples.vectors[scored[rows]]
+        known, vectors = known_in[fold], examples.vectors[scored[rows]]
         if method == "logistic":
             scores[rows] = fit_head(known, multi).logits(vectors, known)
         else:
@@ -164,20 +168,31 @@ def _quality(held: HeldOut, examples: Examples, multi: bool) -> float:
     return float(member[np.arange(len(member)), held.scores.argmax(axis=1)].mean())
 
 
-def choose(examples: Examples, method: str, multi_label: bool) -> Choice:
-    """Return the requested method, or the best one on held-out examples; the simpler one wins a tie."""
+def choose(
+    examples: Examples, method: str, multi_label: bool, relearn: Callable[[Examples], Examples] | None = None
+) -> Choice:
+    """Return the requested method, or the best one on held-out examples; the simpler one wins a tie.
+
+    Args:
+        examples: All examples.
+        method: A method's name, or `auto`.
+        multi_label: Whether a message may have several intents.
+        relearn: Returns a part of the examples with what a pool teaches knowing only these.
+    """
     if method not in ("auto", *METHODS):
         raise TurnloomError(f"there is no method {method!r}", f"choose auto, {', '.join(METHODS)}")
-    folds = _folds(examples)
+    folds = assign_folds(examples)
     wanted = [(name, count) for name, count in _candidates(examples) if method in ("auto", name)]
     if (folds < 0).all() or len(examples.intents) == 1:  # Nothing can be held out.
         return Choice(*wanted[0]) if wanted else Choice("prototypes")
     if method == "prototypes":
         return Choice("prototypes")
+    known_in = [examples.take(folds != fold) for fold in range(folds.max() + 1)]
+    known_in = [relearn(known) for known in known_in] if relearn else known_in
     found: dict[str, float] = {}
     best: tuple[float, Choice] | None = None
     for name, count in wanted:
-        held = _held_out_scores(examples, folds, name, count, multi_label)
+        held = _held_out_scores(examples, folds, known_in, name, count, multi_label)
         label = name if count is None else f"{name}-{count}"
         found[label] = _quality(held, examples, multi_label)
         if best is None or found[label] > best[0]:
@@ -187,7 +202,12 @@ def choose(examples: Examples, method: str, multi_label: bool) -> Choice:
 
 
 def _candidates(examples: Examples) -> list[tuple[str, int | None]]:
-    """List candidates, simplest first; neighbours up to the size of the largest intent."""
+    """List candidates, simplest first; neighbours up to the size of the largest intent.
+
+    An intent without examples has only a prototype, so all have.
+    """
+    if not examples.counts.all():
+        return [("prototypes", None)]
     most = int(examples.counts.max())
     near: list[tuple[str, int | None]] = [("knn", count) for count in NEIGHBOURS if count == 1 or count < most]
     heads: list[tuple[str, int | None]] = [("logistic", None)] if len(examples.intents) > 1 else []

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sized
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from turnloom import __version__
 from turnloom.errors import TurnloomError
 from turnloom.files import WholeFolder
 from turnloom.intents.calibration import Calibration
+from turnloom.intents.evidence import Evidence, PoolReport
 from turnloom.intents.examples import Examples
 from turnloom.intents.fitted import Fitted, Options, Unlabelled
 from turnloom.intents.methods import Choice, Head
+from turnloom.intents.neighbours import Neighbours
 from turnloom.intents.scope import Scope
 from turnloom.runtime.protocols import Encoder, is_made_for
 
-FORMAT = 1
+FORMAT = 2
+READ = (1, 2)
+"""The first format had neither names nor a pool."""
 JSON, NUMBERS = "intents.json", "intents.safetensors"
 
 
@@ -45,6 +50,9 @@ class Saved(BaseModel):
     examples: list[tuple[list[str], list[str]]]
     held_out: list[list[str]]
     out_of_scope: list[list[str]]
+    names: dict[str, str] = Field(default_factory=dict)
+    taught: list[str] = Field(default_factory=list)
+    pool: PoolReport | None = None
 
     def check(self, encoder: Encoder, folder: Path) -> None:
         """Reject an encoder that is neither the model that made the example vectors nor its export."""
@@ -76,6 +84,9 @@ def _described(fitted: Fitted, encoder: str, fingerprint: str, model: str | Path
         examples=[(list(turns), list(names)) for turns, names in zip(known.messages, known.labels(), strict=True)],
         held_out=[list(turns) for turns in fitted.held_out.messages],
         out_of_scope=[list(turns) for turns in fitted.outside.messages],
+        names=dict(fitted.evidence.names),
+        taught=list(fitted.evidence.taught),
+        pool=fitted.evidence.report,
     )
 
 
@@ -92,6 +103,15 @@ def write_fitted(fitted: Fitted, folder: Path, encoder: str, fingerprint: str, m
     for name, messages in (("held_out", fitted.held_out), ("out_of_scope", fitted.outside)):
         if messages.messages:
             numbers[name] = messages.vectors
+    for name, vectors in (("names", fitted.evidence.name_vectors), ("taught", fitted.evidence.taught)):
+        if vectors:
+            numbers[name] = np.stack(list(vectors.values()))
+    if fitted.evidence.middle is not None:
+        numbers["middle"] = fitted.evidence.middle
+    if fitted.evidence.near is not None:
+        # Half precision: they are many, and only their order and sum matter.
+        numbers["near"] = fitted.evidence.near.vectors.astype(np.float16)
+        numbers["beliefs"] = fitted.evidence.near.beliefs.astype(np.float16)
     whole = WholeFolder(folder, JSON, "a classifier")
     text = _described(fitted, encoder, fingerprint, model).model_dump_json(indent=1)
     (whole.new / JSON).write_text(text + "\n", encoding="utf-8")
@@ -107,7 +127,7 @@ def _read(folder: Path) -> tuple[Saved, dict[str, Any]]:
         raise TurnloomError(f"{folder} holds no intents", "make them with 'turnloom intents fit'")
     try:
         found = json.loads((folder / JSON).read_text(encoding="utf-8"))
-        if isinstance(found, dict) and found.get("format") != FORMAT:
+        if isinstance(found, dict) and found.get("format") not in READ:
             raise TurnloomError(
                 f"{folder / JSON} has the format {found.get('format')}, this version reads {FORMAT}", "fit again"
             )
@@ -125,7 +145,9 @@ def _damaged(folder: Path, why: str) -> TurnloomError:
 
 def _check_numbers(saved: Saved, numbers: dict[str, Any], folder: Path) -> None:
     """Reject arrays that do not match the messages and intents beside them."""
-    counts: dict[str, list[Any]] = {
+    counts: dict[str, Sized] = {
+        "names": saved.names,
+        "taught": saved.taught,
         "examples": saved.examples,
         "held_out": saved.held_out,
         "out_of_scope": saved.out_of_scope,
@@ -135,6 +157,8 @@ def _check_numbers(saved: Saved, numbers: dict[str, Any], folder: Path) -> None:
     head = (numbers["examples"].shape[1] + 1, len(saved.intents))
     if saved.base is not None and ("head" not in numbers or numbers["head"].shape != head):
         raise _damaged(folder, "the head is not that of these intents")
+    if "near" in numbers and numbers["beliefs"].shape != (len(numbers["near"]), len(saved.taught)):
+        raise _damaged(folder, "beliefs and the pool's vectors differ in number")
     if not saved.scope.quantiles or not all(set(names) & set(saved.intents) for _, names in saved.examples):
         raise _damaged(folder, "an example has no intent, or the scope no quantiles")
 
@@ -149,10 +173,19 @@ def read_fitted(folder: Path) -> tuple[Fitted, Saved]:
     _check_numbers(saved, numbers, folder)
     messages = tuple(tuple(turns) for turns, _ in saved.examples)
     intents = tuple(saved.intents)
-    member = np.array([[name in names for name in intents] for _, names in saved.examples])
+    member = np.array([[name in names for name in intents] for _, names in saved.examples], bool)
+    evidence = Evidence(
+        saved.names,
+        dict(zip(saved.names, numbers.get("names", ()), strict=True)),
+        dict(zip(saved.taught, numbers.get("taught", ()), strict=True)),
+        _neighbours(saved, numbers),
+        numbers.get("middle"),
+        saved.pool,
+    )
+    examples = Examples(messages, numbers["examples"], intents, member.reshape(len(messages), len(intents)))
     head = Head(saved.base, numbers["head"]) if saved.base is not None else None
     fitted = Fitted(
-        Examples(messages, numbers["examples"], intents, member),
+        evidence.applied(examples),
         saved.options,
         Choice(saved.method, saved.neighbours, saved.cross_validation),
         head,
@@ -161,9 +194,17 @@ def read_fitted(folder: Path) -> tuple[Fitted, Saved]:
         saved.scope,
         _unlabelled(saved.held_out, numbers.get("held_out")),
         _unlabelled(saved.out_of_scope, numbers.get("out_of_scope")),
+        evidence,
     )
     return fitted, saved
 
 
 def _unlabelled(messages: list[list[str]], vectors: Any) -> Unlabelled:
     return Unlabelled(tuple(tuple(turns) for turns in messages), vectors) if messages else Unlabelled()
+
+
+def _neighbours(saved: Saved, numbers: dict[str, Any]) -> Neighbours | None:
+    if "near" not in numbers:
+        return None
+    vectors, beliefs = (numbers[name].astype(np.float32) for name in ("near", "beliefs"))
+    return Neighbours(vectors, beliefs, tuple(saved.taught))

@@ -6,7 +6,7 @@ threshold comes from the examples, each left out of its own intents, so you don'
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -19,7 +19,7 @@ from turnloom.runtime.protocols import Vectors
 
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
-Source = Literal["held-out messages", "left-out examples", "single examples"]
+Source = Literal["held-out messages", "left-out examples", "single examples", "pool", "names"]
 GRID = 201
 """How many quantiles of in-scope familiarity to keep."""
 BORROWED = 8
@@ -77,10 +77,46 @@ def _mix(prototypes: npt.NDArray[np.float32], nearest: npt.NDArray[np.float32]) 
     return np.asarray((prototypes + nearest) / 2, np.float32)
 
 
-def familiarity(vectors: Vectors, similarities: npt.NDArray[np.float32], examples: Examples) -> Floats:
-    """Return the similarity of each new message to its closest intent, from its similarities to every example."""
-    both = _mix(prototype_scores(vectors, examples), nearest_scores(similarities, examples, 1))
-    return np.asarray(both.max(axis=1), np.float64)
+def familiarity(
+    vectors: Vectors,
+    similarities: npt.NDArray[np.float32],
+    examples: Examples,
+    missing: Examples | None = None,
+) -> Floats:
+    """Return the similarity of each new message to its closest intent, from its similarities to every example.
+
+    To an intent without examples, it is the similarity to the prototype alone.
+
+    Args:
+        vectors: The messages.
+        similarities: Their similarities to every example.
+        examples: The examples.
+        missing: The same examples and others that were left out.
+    """
+    prototypes = prototype_scores(vectors, examples)
+    nearest = np.where(examples.counts > 0, nearest_scores(similarities, examples, 1), prototypes)
+    if missing is not None:
+        bare = (examples.counts == 0) & (missing.counts > 0)
+        nearest = np.where(bare, _expected_nearest(prototypes), nearest)
+    return np.asarray(_mix(prototypes, nearest).max(axis=1), np.float64)
+
+
+def _expected_nearest(prototypes: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Return the expected similarity to an intent's left-out example, from left-out examples' own to prototypes.
+
+    Around a prototype, two messages differ from it in unrelated directions: their similarity is the product of theirs
+    to the prototype.
+    """
+    best = prototypes.max(axis=1)
+    return np.asarray(prototypes * (best.mean() if len(best) else 1), np.float32)
+
+
+def rival_familiarity(examples: Examples) -> Floats:
+    """Return the similarity of each intent's prototype to the closest other one: all that is known without messages."""
+    lengths = np.maximum(np.linalg.norm(examples.totals, axis=1, keepdims=True), 1e-9)
+    similarities = (examples.totals / lengths) @ (examples.totals / lengths).T
+    np.fill_diagonal(similarities, -1 if len(similarities) > 1 else 0)
+    return np.asarray(similarities.max(axis=1), np.float64)
 
 
 def left_out_familiarity(examples: Examples, places: Places, weights: Floats) -> tuple[Floats, Floats, bool]:
@@ -90,8 +126,13 @@ def left_out_familiarity(examples: Examples, places: Places, weights: Floats) ->
     intents in its place, each with a share of the weight. If there are none, only similarities to other intents remain.
     """
     member = examples.member[places]
-    scores = _mix(scores_as_if_new(examples, places, None), scores_as_if_new(examples, places, 1))
-    single = member & (examples.counts == 1)
+    prototypes = scores_as_if_new(replace(examples, near=None), places, None)
+    nearest = scores_as_if_new(examples, places, 1)
+    bare = member & (examples.counts == 1) & examples.has_extra
+    nearest = np.where(examples.counts == 0, prototypes, nearest)
+    nearest = np.where(bare, _expected_nearest(prototypes), nearest)
+    scores = _mix(prototypes, nearest)
+    single = member & (examples.counts == 1) & ~examples.has_extra
     alone = single.any(axis=1)
     best = np.where(single, -np.inf, scores).max(axis=1).astype(np.float64)
     pairs, _ = own_similarities(examples, places)
@@ -122,7 +163,7 @@ def fit_scope(
         false_accept_rate: The share of out-of-scope messages to accept; overrides `false_reject_rate`.
         outside: Familiarity of out-of-scope messages.
     """
-    factor = SINGLE_FACTOR if source == "single examples" else 1.0
+    factor = SINGLE_FACTOR if source in ("single examples", "names") else 1.0
     if false_accept_rate is not None and outside is not None:
         # The expected share of new messages above the j-th highest of n is j/(n+1), so 1/(n+1) is the lowest possible.
         place = max(int(false_accept_rate * (len(outside) + 1)), 1)

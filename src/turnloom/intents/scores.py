@@ -22,10 +22,16 @@ NOTHING = np.float32(-2.0)
 
 
 def prototype_scores(vectors: Vectors, examples: Examples) -> Floats:
-    """Return the cosine to each intent's mean vector."""
-    lengths = np.linalg.norm(examples.sums, axis=1)
-    scores = vectors @ (examples.sums / np.where(lengths > 0, lengths, 1)[:, None]).T
-    return np.asarray(np.where(examples.counts > 0, scores, NOTHING), np.float32)
+    """Return the cosine to each intent's prototype: the mean of its examples and what else is known about it."""
+    lengths = np.linalg.norm(examples.totals, axis=1)
+    scores = vectors @ (examples.totals / np.where(lengths > 0, lengths, 1)[:, None]).T
+    return np.asarray(np.where(lengths > 0, scores, NOTHING), np.float32)
+
+
+def intent_scores(vectors: Vectors, examples: Examples) -> Floats:
+    """Return the cosine to each intent's prototype, and what the message's neighbours in the pool add."""
+    scores = prototype_scores(vectors, examples)
+    return scores if examples.near is None else scores + examples.near.votes(vectors)
 
 
 def nearest_scores(similarities: Floats, examples: Examples, neighbours: int) -> Floats:
@@ -35,6 +41,8 @@ def nearest_scores(similarities: Floats, examples: Examples, neighbours: int) ->
     """
     scores = np.full((len(similarities), len(examples.intents)), NOTHING, np.float32)
     known = np.flatnonzero(examples.counts)
+    if not len(known):
+        return scores
     if neighbours == 1:
         columns = similarities[:, examples.by_intent]
         scores[:, known] = np.maximum(np.maximum.reduceat(columns, examples.starts[known], axis=1), NOTHING)
@@ -53,7 +61,7 @@ def nearest_scores(similarities: Floats, examples: Examples, neighbours: int) ->
 def class_scores(vectors: Vectors, examples: Examples, neighbours: int | None) -> Floats:
     """Score each intent for new messages, by prototypes or by nearest neighbours."""
     if neighbours is None:
-        return prototype_scores(vectors, examples)
+        return intent_scores(vectors, examples)
     return nearest_scores(vectors @ examples.vectors.T, examples, neighbours)
 
 
@@ -67,22 +75,21 @@ def left_out_similarities(examples: Examples, places: Places) -> Floats:
 def left_out_scores(examples: Examples, places: Places, neighbours: int | None) -> Floats:
     """Score each intent for some examples, each left out of its own intents; NaN if that leaves an intent empty."""
     member = examples.member[places]
-    alone = member & (examples.counts == 1)
+    alone = member & (examples.counts == 1) & ~(examples.has_extra & (neighbours is None))
     if neighbours is not None:
         scores = nearest_scores(left_out_similarities(examples, places), examples, neighbours)
         return np.asarray(np.where(alone, np.nan, scores), np.float32)
     vectors = examples.vectors[places]
     towards, squared = _without(examples, vectors)
     without = towards / np.sqrt(np.maximum(squared, 1e-12))
-    return np.asarray(
-        np.where(alone, np.nan, np.where(member, without, prototype_scores(vectors, examples))), np.float32
-    )
+    scores = np.where(alone, np.nan, np.where(member, without, prototype_scores(vectors, examples)))
+    return np.asarray(scores if examples.near is None else scores + examples.near.votes(vectors), np.float32)
 
 
 def _without(examples: Examples, vectors: Vectors) -> tuple[Floats, Floats]:
     """Return dot products with each intent's sum without the example, and the squared norm of that sum."""
-    towards = vectors @ examples.sums.T
-    return towards - 1, (examples.sums**2).sum(axis=1) - 2 * towards + 1
+    towards = vectors @ examples.totals.T
+    return towards - 1, (examples.totals**2).sum(axis=1) - 2 * towards + 1
 
 
 def scores_as_if_new(examples: Examples, places: Places, neighbours: int | None) -> Floats:
@@ -94,10 +101,13 @@ def scores_as_if_new(examples: Examples, places: Places, neighbours: int | None)
     Prototypes: the mean similarity does not depend on the number m of examples, but the length of their mean does:
     sqrt(1/m + (1 - 1/m) b), with b the mean similarity among them. Nearest example: we add the expected gain of one
     more draw to the best of n-1 normal draws. For the mean of several neighbours this is an upper bound; the effect is
-    small.
+    small. Prototypes that also come from a name or a pool change so little with one more example that they are not
+    corrected.
     """
     member = examples.member[places]
     plain = left_out_scores(examples, places, neighbours)
+    if neighbours is None and examples.has_extra.all():
+        return plain
     spread = _own_spread(examples, places)
     counts = np.maximum(examples.counts, 2).astype(np.float64)
     rest = counts - 1
@@ -109,7 +119,7 @@ def scores_as_if_new(examples: Examples, places: Places, neighbours: int | None)
         among = (squared / rest**2 - 1 / rest) / np.maximum(1 - 1 / rest, 1e-9)
         among = np.where(rest > 1, among, _inner_similarity(examples))
         new = towards / rest / np.sqrt(np.maximum(1 / counts + (1 - 1 / counts) * among, 1e-6))
-    own = member & np.isfinite(plain)
+    own = member & np.isfinite(plain) & ~(examples.has_extra & (neighbours is None))
     new = _drawn_together(new, own, counts, spread, 1.0 if neighbours is None else 0.5)
     return np.asarray(np.where(own, np.minimum(new, 1), plain), np.float32)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from turnloom.errors import TurnloomError
-from turnloom.intents import Answer, IntentClassifier
+from turnloom.intents import Answer, IntentClassifier, PoolReport
 from turnloom.intents.examples import UnknownIntentError
 from turnloom.runtime.protocols import Encoder
 from turnloom.service.journal import Journal
@@ -47,7 +47,10 @@ class LiveIntents:
     def _apply(self, run: list[dict[str, Any]]) -> None:
         if run[0]["do"] == "add":
             examples = [example for record in run for example in record["examples"]]
-            self._classifier.partial_fit([e["turns"] for e in examples], [e["intents"] for e in examples])
+            names = {name: text for record in run for name, text in record.get("names", {}).items()}
+            self._classifier.partial_fit(
+                [e["turns"] for e in examples], [e["intents"] for e in examples], names=names or True
+            )
             return
         for record in run:
             known = set(self._classifier.classes_.tolist())
@@ -64,10 +67,17 @@ class LiveIntents:
         known = self._classifier.fitted.examples
         return dict(zip(known.intents, (int(count) for count in known.counts), strict=True))
 
-    def examples(self, intent: str) -> list[list[str]]:
-        """Return the examples of an intent as turns; empty if it is unknown."""
+    def pool(self) -> PoolReport | None:
+        """Return what a pool of unlabelled messages did when the intents were fitted; None without one."""
+        self._catch_up()
+        return self._classifier.pool_report
+
+    def examples(self, intent: str) -> list[list[str]] | None:
+        """Return the examples of an intent as turns; None if it is unknown."""
         self._catch_up()
         known = self._classifier.fitted.examples
+        if intent not in known.intents:
+            return None
         return [list(turns) for turns, names in zip(known.messages, known.labels(), strict=True) if intent in names]
 
     @property
@@ -80,10 +90,10 @@ class LiveIntents:
         """Whether a message may have several intents."""
         return self._classifier.multi_label
 
-    def add(self, examples: Sequence[tuple[Turns, Sequence[str]]]) -> int:
-        """Add examples with their intents; return the new number of examples."""
-        added = [{"turns": list(turns), "intents": list(names)} for turns, names in examples]
-        return self._change({"do": "add", "examples": added})[1]
+    def add(self, examples: Sequence[tuple[Turns, Sequence[str]]], names: Mapping[str, str] | None = None) -> int:
+        """Add examples with their intents, and intents by name or description; return the new number of examples."""
+        added = [{"turns": list(turns), "intents": list(labels)} for turns, labels in examples]
+        return self._change({"do": "add", "examples": added, "names": dict(names or {})})[1]
 
     def remove(self, messages: Sequence[Turns], intents: Sequence[str]) -> int:
         """Remove examples or whole intents; return how many examples were removed.

@@ -114,6 +114,28 @@ async function understand() {
   await Promise.all(asked);
 }
 
+function poolLine(pool) {
+  if (!pool) return "Names and examples, without unlabelled messages. turnloom intents fit --pool adds them.";
+  const used = pool.trusted ? "" : " The pool is not used: the intents are recognised better without it.";
+  return `Names, examples and a pool of ${pool.messages} unlabelled messages, of which ${pool.believed} clearly have an intent.${used}`;
+}
+
+async function showLearned() {
+  byId("learned-section").hidden = !state.intents;
+  if (!state.intents) return;
+  try {
+    const { pool, intents } = await call("v1/intents");
+    const rows = intents.map((each) => [each.intent, String(each.examples), String(each.believed)]);
+    fill(
+      "learned",
+      element("p", poolLine(pool), { className: "help" }),
+      table([["Intent", ""], ["Examples", "number"], ["Messages of the pool", "number"]], rows),
+    );
+  } catch (error) {
+    wrong("learned", error);
+  }
+}
+
 async function compare() {
   const input = [byId("first").value, byId("second").value];
   try {
@@ -143,6 +165,7 @@ async function start() {
     byId("key-form").hidden = !info.needs_key;
     byId("served").textContent = `Model ${info.model.name}, ${info.model.dimension} dimensions${info.reranker ? `, re-ranked by ${info.reranker.name}` : ""}.`;
     if (!info.intents) fill("intent", element("p", "No intents are served.", { className: "help" }));
+    await showLearned();
     if (!info.replies) fill("replies", element("p", "No replies are served.", { className: "help" }));
   } catch (error) {
     byId("served").textContent = error.message;

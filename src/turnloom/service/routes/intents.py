@@ -86,16 +86,38 @@ class ClassifyResponse(BaseModel):
 
 
 class IntentSummary(BaseModel):
-    """An intent and its number of examples."""
+    """An intent and what it was learned from.
+
+    Attributes:
+        intent: Its name.
+        examples: Its number of examples.
+        believed: How many messages of the pool are believed to have it; 0 if no pool is used.
+    """
 
     intent: str
     examples: int
+    believed: int
+
+
+class PoolSummary(BaseModel):
+    """What a pool of unlabelled messages did when the intents were fitted.
+
+    Attributes:
+        messages: How many distinct messages it has.
+        believed: How many clearly have one of the intents.
+        trusted: Whether it is used.
+    """
+
+    messages: int
+    believed: int
+    trusted: bool
 
 
 class IntentList(BaseModel):
-    """All intents."""
+    """All intents, and what the pool did that they were fitted with, if any."""
 
     method: str
+    pool: PoolSummary | None
     intents: list[IntentSummary]
 
 
@@ -107,15 +129,18 @@ class IntentExamples(BaseModel):
 
 
 class LabelledExample(Asked):
-    """A message and its intent or intents.
+    """A message and its intent or intents, or an intent alone.
 
     Attributes:
-        message: A text, or the turns of a conversation with the message last.
+        message: A text, or the turns of a conversation with the message last. Without one, the intent is known by its
+            name until it has examples.
         intent: Its intent, or several where messages may have several.
+        description: What the intent is called, if the name says too little.
     """
 
-    message: Text | Turns
+    message: Text | Turns | None = None
     intent: Name | list[Name] = Field(min_length=1)
+    description: Text | None = None
 
 
 class AddExamples(Asked):
@@ -163,32 +188,44 @@ async def classify(asked: ClassifyRequest, using: Using) -> Response:
 
 @router.get("/v1/intents", response_model=IntentList, dependencies=[needs("intents")])
 async def listed(using: Using) -> Response:
-    """List all intents with their numbers of examples."""
+    """List all intents with what they were learned from."""
     intents = _intents(using)
-    found = await in_thread(intents.listed)
-    summary = [{"intent": name, "examples": count} for name, count in found.items()]
-    return json_answer({"method": intents.method, "intents": summary})
+    found, pool = await in_thread(lambda: (intents.listed(), intents.pool()))
+    believed = pool.strengthened if pool is not None and pool.trusted else {}
+    summary = [{"intent": name, "examples": count, "believed": believed.get(name, 0)} for name, count in found.items()]
+    did = pool and {"messages": pool.messages, "believed": pool.believed, "trusted": pool.trusted}
+    return json_answer({"method": intents.method, "pool": did, "intents": summary})
 
 
 @router.get("/v1/intents/examples", response_model=IntentExamples, dependencies=[needs("intents")])
 async def examples(intent: str, using: Using) -> Response:
     """List the examples of one intent."""
     found = await in_thread(_intents(using).examples, intent)
-    if not found:
+    if found is None:
         raise RefusedError(404, "no_such_intent", "This intent is not known.", param="intent")
     return json_answer({"intent": intent, "examples": found})
 
 
 @router.post("/v1/intents/examples", response_model=Changed, dependencies=[needs("intents:write")])
 async def add(asked: AddExamples, using: Using) -> Response:
-    """Add examples, also of new intents. A success response means that they are saved and every worker uses them."""
+    """Add examples, also of new intents, or intents by their name alone.
+
+    A success response means that they are saved and every worker uses them.
+    """
     intents = _intents(using)
-    check_texts(using.limits, [example.message for example in asked.examples], "examples")
-    labelled = [(turns_of(example.message), turns_of(example.intent)) for example in asked.examples]
+    check_texts(using.limits, [one.message or one.description or one.intent for one in asked.examples], "examples")
+    check_texts(using.limits, [one.description for one in asked.examples if one.description], "examples")
+    labelled = [(turns_of(one.message), turns_of(one.intent)) for one in asked.examples if one.message is not None]
+    names = {
+        name: one.description or ""
+        for one in asked.examples
+        if one.message is None or one.description
+        for name in turns_of(one.intent)
+    }
     if not intents.multi_label and any(len(names) > 1 for _, names in labelled):
         raise RefusedError(422, "several_intents", "A message has one intent here.", param="examples")
     try:
-        return json_answer({"examples": await in_thread(intents.add, labelled)})
+        return json_answer({"examples": await in_thread(intents.add, labelled, names)})
     except TurnloomError as error:
         _refuse(error)
 

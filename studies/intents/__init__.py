@@ -1,0 +1,1 @@
+"""Intents from names, a few examples and unlabelled messages."""
