@@ -30,7 +30,7 @@ def main(model: str = str(MODEL)) -> None:
     report = classifier.pool_report
     assert report is not None
     print(f"{report.believed} of {report.used} messages clearly have an intent: {dict(report.strengthened)}")
-    for answer in classifier.answer(["the wardrobe has not arrived", "can i return the cupboard", "tell me a joke"]):
+    for answer in classifier.answer(["where is my wardrobe", "can i return the cupboard", "tell me a joke"]):
         likeliest = answer.candidates[0]
         print(answer.decision, f"{likeliest.intent} {likeliest.probability:.2f}")
 

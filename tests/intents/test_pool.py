@@ -174,3 +174,11 @@ def test_several_labels_learn_from_a_pool_too() -> None:
     classifier = IntentClassifier(Topics(spread=0.7), multi_label=True).fit(texts, both, names=DESCRIBED, pool=POOL)
     found, truth = messages(TOPICS, 5, start=50)
     assert np.mean([label in said for said, label in zip(classifier.predict(found), truth, strict=True)]) > 0.6
+
+
+def test_a_small_pool_does_not_take_its_own_messages_for_new_ones() -> None:
+    """What was learned from a message knows it better than the next one: the threshold must be that of new ones."""
+    classifier = IntentClassifier(Topics(spread=1.2)).fit(names=DESCRIBED, pool=messages(TOPICS, 5, start=1000)[0])
+    new = messages(TOPICS, 60, start=3000)[0]
+    rejected = np.mean([answer.decision == "out_of_scope" for answer in classifier.answer(new)])
+    assert rejected < classifier.false_reject_rate + 0.05

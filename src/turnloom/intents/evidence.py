@@ -118,6 +118,16 @@ class Evidence:
         """Return some of the examples with what is known besides, if the pool had only met these."""
         return taught_by(pool, replace(self, taught={}, near=None).applied(examples))
 
+    def familiarity_of(self, pool: Pool, examples: Examples) -> Floats:
+        """Return how familiar each of a pool's messages would be if it were new: to what is learned without it."""
+        found = np.zeros(len(pool.vectors))
+        parts = np.random.default_rng(0).permutation(len(found)) % PARTS
+        for number in range(PARTS):
+            known = self.relearned(pool.take(parts != number), examples)
+            new = pool.vectors[parts == number]
+            found[parts == number] = familiarity(new, new @ known.vectors.T, known)
+        return found
+
     def _from_names(self, examples: Examples) -> Vectors | None:
         named = [column for column, name in enumerate(examples.intents) if name in self.name_vectors]
         if not named:

@@ -158,7 +158,7 @@ def fit(
     choice = choose(examples, options.method, options.multi_label, relearn)
     head = fit_head(examples, options.multi_label) if choice.method == "logistic" else None
     calibration, label_threshold = _calibrated(examples, choice, options, head, left_out)
-    scope = _scope(examples, options, held_out, outside, left_out, trusted)
+    scope = _scope(examples, options, held_out, outside, evidence, left_out, trusted)
     return Fitted(examples, options, choice, head, calibration, label_threshold, scope, held_out, outside, evidence)
 
 
@@ -167,6 +167,7 @@ def _scope(
     options: Options,
     held_out: Unlabelled,
     outside: Unlabelled,
+    evidence: Evidence,
     left_out: LeftOut | None = None,
     pool: Pool | None = None,
 ) -> Scope:
@@ -176,7 +177,7 @@ def _scope(
         in_scope, source = held_out.familiarity(examples), "held-out messages"
         weights = np.ones(len(in_scope))
     elif pool is not None and (left_out is None or len(left_out.places) < ENOUGH_LEFT_OUT):
-        in_scope, source = Unlabelled((), pool.vectors).familiarity(examples), "pool"
+        in_scope, source = np.asarray(evidence.familiarity_of(pool, examples), np.float64), "pool"
         # Not by how clear its intent is: unclear messages are in scope, too, and less familiar.
         weights = np.asarray(pool_beliefs(pool, examples).familiar, np.float64)
     elif not len(examples):
@@ -220,7 +221,7 @@ def with_examples(fitted: Fitted, examples: Examples) -> Fitted:
     calibration, label_threshold = fitted.calibration, fitted.label_threshold
     if head is None:
         calibration, label_threshold = _calibrated(examples, fitted.choice, fitted.options, None)
-    scope = _scope(examples, fitted.options, fitted.held_out, fitted.outside)
+    scope = _scope(examples, fitted.options, fitted.held_out, fitted.outside, fitted.evidence)
     return replace(
         fitted, examples=examples, head=head, calibration=calibration, label_threshold=label_threshold, scope=scope
     )

@@ -73,8 +73,12 @@ class Pool:
         """Return the pool without messages that are known, such as examples: they must not vouch for themselves."""
         if not len(known):
             return self
-        new = np.flatnonzero((self.vectors @ known.T).max(axis=1) < SAME)
-        return self if len(new) == len(self.vectors) else Pool(self.vectors[new], self.graph[new][:, new], self.offered)
+        new = (self.vectors @ known.T).max(axis=1) < SAME
+        return self if new.all() else self.take(new)
+
+    def take(self, kept: npt.NDArray[np.bool_]) -> Pool:
+        """Return the pool with some of its messages."""
+        return Pool(self.vectors[kept], self.graph[kept][:, kept], self.offered)
 
 
 def _graph(vectors: Vectors, neighbours: int) -> csr_matrix:

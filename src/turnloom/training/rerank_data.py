@@ -14,6 +14,9 @@ from turnloom.runtime.conversation_network import ConversationNetwork, join
 from turnloom.training.conversation_data import ConversationBatch
 from turnloom.training.vector_recipe import RerankData
 
+EASY = 0.1
+"""In this share of a run, mined replies go from easy to hard."""
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -157,12 +160,12 @@ def _mined(
     mined_from: int,
     part: float,
 ) -> Tensor:
-    """Return replies of other dialogues that the search ranks high: at first of all, in the end of the best few."""
+    """Return replies of other dialogues that the search ranks high: at first of all, soon of the best few."""
     row, last = batch.dialogue[drawn], batch.last[drawn]
     scores = reading.queries[row, last] @ reading.replies.flatten(0, 1)[number].T
     text = batch.text
     scores = scores.masked_fill((row[:, None] == batch.dialogue) | (text[drawn][:, None] == text), -torch.inf)
-    best = min(len(number), round(mined_from + (1 - part) * max(len(number) - mined_from, 0)))
+    best = min(len(number), round(mined_from + max(1 - part / EASY, 0) * max(len(number) - mined_from, 0)))
     ranked = scores.topk(best, dim=1).indices
     return number[ranked.gather(1, (at * best).long())]
 
