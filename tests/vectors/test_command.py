@@ -107,7 +107,7 @@ def test_intents_take_stored_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyP
     encoded = texts_encoded(monkeypatch)
     outputs = {}
     for command in (
-        ["fit", turns, "--model", str(model), "--out", made],
+        ["fit", turns, "--model", str(model), "--out", made, "--no-names"],
         ["predict", made, turns],
         ["evaluate", made, turns],
         ["discover", turns, "--model", str(model)],

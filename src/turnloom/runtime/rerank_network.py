@@ -14,14 +14,10 @@ FEATURES = 32
 """The number of learned features of a reply and a turn."""
 RECENCY = 8
 """The width of the code for how long ago a turn was said."""
-REPEATED = 0.98
-"""From this cosine on, a reply counts as a copy of a turn."""
+NEARLY = 0.9
+"""From this cosine on, a reply counts as a copy of a turn, in proportion to what is left to 1."""
 SCALE = 20.0
 """The initial factor on the score of the search."""
-NEARLY = 0.9
-"""From this cosine on, a reply loses points for repeating a turn, in proportion to what is left to 1."""
-PENALTY = 20.0
-"""The factor on the learned penalty, which sets how fast it is learned."""
 HEARD = 5.0
 """The factor on the score of the search as an input of the correction: such scores differ little."""
 HIDDEN = -1e4
@@ -71,8 +67,6 @@ class RerankNetwork(nn.Module):
         # Without a bias: the same number added to all scores changes no order.
         self.leave_in, self.leave_out = nn.Linear(3 * size + 1, size), nn.Linear(size, 1, bias=False)
         nn.init.zeros_(self.leave_out.weight)
-        # Learned apart from the features, or replies that are merely about the same would lose points too.
-        self.repeat = nn.Parameter(torch.tensor(0.0))
         self.log_scale = nn.Parameter(torch.tensor(math.log(SCALE)))
 
     def forward(self, turns: Tensor, calls: Tensor, speakers: Tensor, replies: Tensor, search: Tensor) -> Tensor:
@@ -100,8 +94,7 @@ class RerankNetwork(nn.Module):
         last = entered * normalize(read[:, -1:], dim=-1)
         joined = torch.cat([self.norm(states), self.pool(torch.cat([most, mean], dim=-1)), last], dim=-1)
         correction = self.leave_out(gelu(self.leave_in(torch.cat([joined, HEARD * search[..., None]], dim=-1))))
-        repeated = ((alike - NEARLY) / (1 - NEARLY)).relu().masked_fill(~said[:, None], 0).amax(-1)
-        scores: Tensor = self.log_scale.exp() * search + correction[..., 0].float() - PENALTY * self.repeat * repeated
+        scores: Tensor = self.log_scale.exp() * search + correction[..., 0].float()
         return scores
 
     def _features(self, alike: Tensor, answers: Tensor, speakers: Tensor) -> Tensor:
@@ -109,7 +102,8 @@ class RerankNetwork(nn.Module):
         count = alike.shape[2]
         ago = torch.arange(count - 1, -1, -1, device=alike.device)
         same = (speakers == speakers[:, -1:]).to(alike.dtype)[:, None, :, None].expand(*alike.shape, 1)
-        shared = [alike, answers, (alike > REPEATED).to(alike.dtype), 4 * (alike - 0.5).relu() ** 2]
+        # Slopes, not steps: an export's vectors differ in the last digits.
+        shared = [alike, answers, ((alike - NEARLY) / (1 - NEARLY)).relu(), 4 * (alike - 0.5).relu() ** 2]
         recency = self.recency[ago].expand(*alike.shape, RECENCY)
         pairs = torch.cat([*(each[..., None] for each in shared), recency, same], dim=-1)
         features: Tensor = self.compare_out(gelu(self.compare_in(pairs)))
