@@ -23,6 +23,7 @@ from studies.reranker.turn_level import CACHE, FOUND, SETS, reader
 from turnloom.benchmarks import CachedEncoder
 from turnloom.benchmarks.tasks.appropriate_reply import judged_replies
 from turnloom.replies.suggestion import expected_agreement
+from turnloom.runtime.protocols import unit_rows
 
 CONTEXTS = 200
 RUBRIC = """
@@ -43,12 +44,10 @@ def write(model: str, folder: str) -> None:
     for name in SETS:
         judged = judged_replies(name)
         replies = list(dict.fromkeys(one.reply for one in judged))
-        documents = encoder.encode_document(replies)
-        documents /= np.linalg.norm(documents, axis=1, keepdims=True)
+        documents = unit_rows(encoder.encode_document(replies))
         for place in rng.permutation(len(judged))[: -(-CONTEXTS // len(SETS))]:
             one = judged[place]
-            state = encoder.encoder.start()
-            state.extend(one.context)
+            state = encoder.encoder.start(one.context)
             ranked = np.argsort(-(documents @ state.query()[0]), kind="stable")[: FOUND + len(one.context)]
             best = np.array([row for row in ranked if replies[row] not in one.context][:FOUND])
             agreement = expected_agreement(state.rerank(documents[best]), state.meanings(documents[best]))

@@ -28,7 +28,7 @@ from turnloom.benchmarks.tasks.appropriate_reply import JudgedReply, judged_repl
 from turnloom.replies.suggestion import expected_agreement
 from turnloom.runtime import load_encoder
 from turnloom.runtime.conversation import ConversationEncoder
-from turnloom.runtime.protocols import Context
+from turnloom.runtime.protocols import Context, unit_rows
 from turnloom.runtime.reranker import ConversationScorer
 
 SETS = ("sgd", "multiwoz21", "star")
@@ -46,8 +46,7 @@ class SearchWithoutRepeats(ConversationScorer):
 
     def score(self, context: Context, replies: Sequence[str]) -> Floats:
         """Return how well each reply fits; higher is better."""
-        state = self.encoder.start()
-        state.extend(context)
+        state = self.encoder.start(context)
         scores = np.asarray((state.query() @ self.encoder.encode_document(replies).T)[0], np.float64)
         return np.where([reply in context for reply in replies], -np.inf, scores)
 
@@ -89,12 +88,10 @@ def search_scores(encoder: CachedEncoder, judged: Sequence[JudgedReply], seed: i
     for one in judged:
         members.setdefault(one.purpose, set()).add(number[one.reply])
     sample = [judged[place] for place in np.random.default_rng(seed).permutation(len(judged))[:CONTEXTS]]
-    documents = encoder.encode_document(replies)
-    documents /= np.linalg.norm(documents, axis=1, keepdims=True)
+    documents = unit_rows(encoder.encode_document(replies))
     found: dict[str, list[list[float]]] = {"search": [], "reranked": [], "alone": []}
     for one in sample:
-        state = encoder.encoder.start()
-        state.extend(one.context)
+        state = encoder.encoder.start(one.context)
         scores = documents @ state.query()[0]
         best = np.argsort(-scores, kind="stable")[:FOUND]
         new = state.rerank(documents[best])
@@ -146,8 +143,7 @@ def speed(folders: Sequence[str]) -> None:
 
     torch.set_num_threads(1)
     encoder = reader(folders[0])
-    state = encoder.start()
-    state.extend([f"turn number {place} of a conversation about a parcel" for place in range(10)])
+    state = encoder.start([f"turn number {place} of a conversation about a parcel" for place in range(10)])
     replies = np.random.default_rng(0).standard_normal((FOUND, len(state.query()[0]))).astype(np.float32)
     state.rerank(replies)
     taken = []

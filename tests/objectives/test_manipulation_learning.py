@@ -70,7 +70,8 @@ def learned(folder: Path, *, ordered: bool, steps: int) -> dict[Task, float]:
 @pytest.mark.slow
 def test_the_order_of_turns_teaches_each_task(tmp_path: Path) -> None:
     reached = learned(tmp_path, ordered=True, steps=300)
-    assert min(reached.values()) > 0.8, reached  # Chance is at most 1/4.
+    assert min(reached["insertion"], reached["search"]) > 0.95, reached
+    assert reached["deletion"] > 0.8, reached  # It takes longer; chance is 1/6.
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from turnloom.intents.calibration import Calibration, best_threshold, fit_calibr
 from turnloom.intents.evidence import Evidence, LeftOut
 from turnloom.intents.examples import Examples, Turns, drawn
 from turnloom.intents.methods import CALIBRATED_ON, Choice, Head, choose, fit_head
-from turnloom.intents.pool import Pool, pool_beliefs
+from turnloom.intents.pool import Pool, familiar_messages
 from turnloom.intents.scope import Scope, Source, familiarity, fit_scope, left_out_familiarity, rival_familiarity
 from turnloom.intents.scores import intent_scores, nearest_scores, scores_as_if_new
 from turnloom.runtime.protocols import Vectors
@@ -179,7 +179,7 @@ def _scope(
     elif pool is not None and (left_out is None or len(left_out.places) < ENOUGH_LEFT_OUT):
         in_scope, source = np.asarray(evidence.familiarity_of(pool, examples), np.float64), "pool"
         # Not by how clear its intent is: unclear messages are in scope, too, and less familiar.
-        weights = np.asarray(pool_beliefs(pool, examples).familiar, np.float64)
+        weights = np.asarray(familiar_messages(pool, examples), np.float64)
     elif not len(examples):
         in_scope, source = rival_familiarity(examples), "names"
         weights = np.ones(len(in_scope))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
+
 from turnloom.errors import TurnloomError
 from turnloom.intents.evidence import Evidence
 from turnloom.intents.examples import Examples, Labels, Message, Turns, alike, drawn, label_sets, turns_of
 from turnloom.intents.fitted import Unlabelled
-from turnloom.intents.names import PHRASES, name_phrases
+from turnloom.intents.names import name_phrases
 from turnloom.intents.pool import MOST_MESSAGES, Pool
 from turnloom.runtime.protocols import Vectors, unit_rows
 
@@ -24,9 +26,12 @@ def encode_unlabelled(embed: Embed, messages: Sequence[Message]) -> Unlabelled:
 
 def encode_names(embed: Embed, names: Mapping[str, str]) -> Evidence:
     """Encode what intents are called."""
-    phrases = [(phrase,) for text in names.values() for phrase in name_phrases(text)]
-    vectors = embed(phrases)
-    means = unit_rows(vectors.reshape(len(names), len(PHRASES), -1).mean(axis=1)) if names else ()
+    if not names:
+        return Evidence()
+    phrases = [name_phrases(text) for text in names.values()]
+    vectors = embed([(phrase,) for each in phrases for phrase in each])
+    parts = np.split(vectors, np.cumsum([len(each) for each in phrases])[:-1])
+    means = unit_rows(np.stack([part.mean(axis=0) for part in parts]))
     return Evidence(dict(names), dict(zip(names, means, strict=True)))
 
 

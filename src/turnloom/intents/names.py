@@ -44,13 +44,13 @@ def label_words(label: str) -> str:
 
 
 def name_phrases(name: str) -> list[str]:
-    """Return the texts whose mean vector stands for a name.
+    """Return the texts whose mean vector stands for a name; a description stands for itself.
 
     Example:
         >>> name_phrases("track order")
         ['track order', 'i want to track order', 'a question about track order']
     """
-    return [name if len(name.split()) > LONGEST_NAME else phrase.format(name) for phrase in PHRASES]
+    return [name] if len(name.split()) > LONGEST_NAME else [phrase.format(name) for phrase in PHRASES]
 
 
 def given_names(names: Names) -> dict[str, str]:

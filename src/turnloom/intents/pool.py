@@ -127,8 +127,16 @@ def pool_beliefs(pool: Pool, examples: Examples) -> Beliefs:
         beliefs = SHARE_OF_NEIGHBOURS * (pool.graph @ beliefs) + (1 - SHARE_OF_NEIGHBOURS) * own
     beliefs /= np.maximum(beliefs.sum(axis=0), 1e-9) ** BALANCE
     beliefs /= np.maximum(beliefs.sum(axis=1, keepdims=True), 1e-30)
-    familiar = 1 / (1 + np.exp(FAMILIAR_SLOPE * (FAMILIAR - best[:, 0])))
-    return Beliefs(np.asarray(beliefs**SHARPNESS, np.float32), np.asarray(familiar, np.float32))
+    return Beliefs(np.asarray(beliefs**SHARPNESS, np.float32), _familiar(best[:, 0]))
+
+
+def familiar_messages(pool: Pool, examples: Examples) -> Floats:
+    """Return how much each message counts, without what its neighbours believe."""
+    return _familiar(prototype_scores(pool.vectors, examples).max(axis=1))
+
+
+def _familiar(best: Floats) -> Floats:
+    return np.asarray(1 / (1 + np.exp(FAMILIAR_SLOPE * (FAMILIAR - best))), np.float32)
 
 
 def pool_evidence(pool: Pool, beliefs: Beliefs) -> Vectors:

@@ -119,9 +119,8 @@ def evaluate_replies(
             better = in_final_order(index.scorer, context, found, rerank_weight) if there else []
             reranks.append(_rank(better, key))
         elif reader is not None:
-            state = reader.start()
-            state.extend(context)
-            reranks.append(_rank(index.suggest_for(context, vector, depth, options, state), key))
+            found = index.suggest_for(context, vector, depth, options, reader.start(context))
+            reranks.append(_rank(found, key))
         on_context(number + 1, len(contexts))
     held = index.known_keys(keys)
     return ReplyScores(

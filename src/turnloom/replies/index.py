@@ -260,8 +260,7 @@ class ReplyIndex:
         check_question(context, k)
         state = None
         if mode != "text" and rerank_weight and self.scorer is None and (reader := own_reranker(self.encoder)):
-            state = reader.start()
-            state.extend(context)
+            state = reader.start(context)
             vector = state.query()[0]
         elif mode != "text" and self.encoder is not None:
             vector = self.encoder.encode_query([context])[0]
@@ -282,16 +281,16 @@ class ReplyIndex:
     ) -> list[Suggestion]:
         """Do the same as `suggest` for a context whose vector is known; with its `state`, re-rank if it can."""
         check_question(context, k)
-        by_state = state is not None and state.reranks and self.scorer is None
-        limit = max(k, options.reranked) if self.scorer or by_state else k
+        reranker = state if state is not None and state.reranks and self.scorer is None else None
+        limit = max(k, options.reranked) if self.scorer is not None or reranker is not None else k
         direction = None if vector is None else unit_rows(vector[None])[0]
         said = set() if options.repeats else set(reply_keys(pa.array(context[-REMEMBERED:], pa.string())).tolist())
         hits = self._searcher.hits(context[-1], direction, options, limit + len(said))
         pairs = zip(hits, self._searcher.suggestions(hits), strict=True)
         new = [(hit, suggestion) for hit, suggestion in pairs if suggestion.key not in said][:limit]
         hits, found = [hit for hit, _ in new], [suggestion for _, suggestion in new]
-        if state is not None and by_state and found:
-            return by_own_reranker(state, self._searcher.vectors(hits), found)[:k]
+        if reranker is not None and found:
+            return by_own_reranker(reranker, self._searcher.vectors(hits), found)[:k]
         return found if self.scorer is None else in_final_order(self.scorer, context, found, options.rerank_weight)[:k]
 
     def known_keys(self, keys: Sequence[int]) -> pa.Array:

@@ -174,9 +174,11 @@ class ConversationEncoder:
         state.extend(turns, speakers)
         return state.turn_vectors()
 
-    def start(self) -> ConversationState:
-        """Start a new conversation, to which you add turns one at a time."""
-        return ConversationState(self)
+    def start(self, turns: Context = ()) -> ConversationState:
+        """Start a conversation with the turns so far, if any; you add the others one at a time."""
+        state = ConversationState(self)
+        state.extend(turns)
+        return state
 
 
 class ConversationState:

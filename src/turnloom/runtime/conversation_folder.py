@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ from pydantic import ValidationError
 
 from turnloom.errors import TurnloomError
 from turnloom.runtime.conversation import ConversationEncoder, ConversationShape, Numbers
-from turnloom.runtime.model_folder import CONVERSATION, damage_named
+from turnloom.runtime.model_folder import CONVERSATION, damage_named, files_fingerprint
 from turnloom.runtime.onnx_backend import open_graph
 from turnloom.runtime.protocols import Encoder, Vectors, has_separate_heads
 from turnloom.runtime.reranker import load_reranker
@@ -144,10 +143,7 @@ def with_conversation(folder: Path, encoder: Encoder) -> Encoder:
 
 def conversation_fingerprint(folder: Path, encoder: Encoder) -> str:
     """Return the fingerprint of an encoder together with the conversation encoder in its folder."""
-    digest = hashlib.sha256(encoder.fingerprint.encode())
-    for path in sorted((folder / CONVERSATION).iterdir()):
-        digest.update(path.name.encode() + path.read_bytes())
-    return digest.hexdigest()[:32]
+    return files_fingerprint(folder / CONVERSATION, encoder.fingerprint)
 
 
 def export_conversation(encoder: ConversationEncoder, folder: Path, *, stands_for: bool) -> None:

@@ -73,6 +73,14 @@ def folder_fingerprint(folder: Path) -> str:
     return digest.hexdigest()[:32]
 
 
+def files_fingerprint(folder: Path, *more: str) -> str:
+    """Hash the files of one folder, together with other strings that matter."""
+    digest = hashlib.sha256("\x00".join(more).encode())
+    for path in sorted(folder.iterdir()):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()[:32]
+
+
 def weights_fingerprint(model: Any, *more: str) -> str:
     """Hash a module's weights, together with other strings that matter."""
     digest = hashlib.sha256("\x00".join(more).encode())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from turnloom.errors import TurnloomError
 from turnloom.runtime.conversation import ConversationEncoder, Numbers
-from turnloom.runtime.model_folder import CONVERSATION, RERANK, damage_named
+from turnloom.runtime.model_folder import CONVERSATION, RERANK, damage_named, files_fingerprint
 from turnloom.runtime.onnx_backend import open_graph
 from turnloom.runtime.protocols import Context, Vectors
 
@@ -130,9 +129,7 @@ class ConversationScorer:
 
     def score(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
         """Return how well each reply fits; higher is better."""
-        state = self.encoder.start()
-        state.extend(context)
-        return state.rerank(self.encoder.encode_document(replies))
+        return self.encoder.start(context).rerank(self.encoder.encode_document(replies))
 
 
 def save_reranker(network: RerankNetwork, folder: Path) -> None:
@@ -164,12 +161,11 @@ def load_reranker(folder: Path, conversation: str) -> Reranker | None:
     except (OSError, ValidationError) as error:
         raise TurnloomError(f"{path} describes no re-ranker", "copy the model again") from error
     exported = (inside / GRAPH).exists()
-    if shape.conversation != (_files_fingerprint(folder / CONVERSATION) if exported else conversation):
+    if shape.conversation != (files_fingerprint(folder / CONVERSATION) if exported else conversation):
         raise TurnloomError(f"{inside} does not fit the conversation encoder beside it", "train the re-ranker again")
     with damage_named(folder):
         network = OnnxNetwork(inside / GRAPH) if exported else _torch_network(inside / WEIGHTS, shape)
-    digest = hashlib.sha256(conversation.encode() + _files_fingerprint(inside).encode())
-    return Reranker(network, shape, digest.hexdigest()[:32])
+    return Reranker(network, shape, files_fingerprint(inside, conversation))
 
 
 def _torch_network(path: Path, shape: RerankShape) -> RerankNetwork:
@@ -182,13 +178,6 @@ def _torch_network(path: Path, shape: RerankShape) -> RerankNetwork:
     return network.eval()
 
 
-def _files_fingerprint(folder: Path) -> str:
-    digest = hashlib.sha256()
-    for path in sorted(folder.iterdir()):
-        digest.update(path.name.encode() + path.read_bytes())
-    return digest.hexdigest()[:32]
-
-
 def export_reranker(encoder: ConversationEncoder, folder: Path) -> None:
     """Write a re-ranker as an ONNX graph into an exported model's folder, beside its conversation encoder."""
     import torch
@@ -198,7 +187,7 @@ def export_reranker(encoder: ConversationEncoder, folder: Path) -> None:
     assert isinstance(network, torch.nn.Module)
     inside = folder / RERANK
     inside.mkdir(parents=True)
-    beside = shape.model_copy(update={"conversation": _files_fingerprint(folder / CONVERSATION)})
+    beside = shape.model_copy(update={"conversation": files_fingerprint(folder / CONVERSATION)})
     (inside / SHAPE).write_text(beside.model_dump_json(indent=2) + "\n", encoding="utf-8")
     turns, replies = torch.export.Dim("turns", max=shape.max_turns), torch.export.Dim("replies")
     vectors, width = torch.rand(1, 3, shape.width), shape.width
