@@ -77,8 +77,8 @@ def test_two_processes_end_together_in_time(table: Path, start: Path, tmp_path: 
     changes += ["refit={pairs: 300, passes: 1000000, batch_size: 50}"]
     out, began = tmp_path / "model", time.monotonic()
     options = [f"--set={change}" for change in changes]
-    in_two_processes("wmdc-heads", str(table), "--out", str(out), "--minutes", "0.5", *options, port=29642)
-    # Half a minute, and starting on a busy machine; a process that waits for another does so until it is killed.
+    in_two_processes("wmdc-heads", str(table), "--out", str(out), "--minutes", "0.2", *options, port=29642)
+    # Twelve seconds, and starting on a busy machine; a process that waits for another does so until it is killed.
     assert time.monotonic() - began < 150
     assert (out / "model.safetensors").exists()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import subprocess
@@ -47,26 +46,6 @@ class Slow(WordEncoder):
 
 build_vectors([Path(sys.argv[1])], Path(sys.argv[2]), VectorOptions(Slow, turns_per_range=40))
 """
-RAY_CHILD = """
-import os, sys
-from functools import partial
-from pathlib import Path
-from turnloom.corpus.engine import use_runner
-from turnloom.vectors import VectorOptions, build_vectors
-from tests.vectors.test_build import load_noted
-
-table, model, out, loads = map(Path, sys.argv[1:])
-use_runner("ray")
-build_vectors([table], out, VectorOptions(partial(load_noted, model, loads), on_ray=True, turns_per_range=40))
-print(os.getpid())
-"""
-
-
-def load_noted(model: Path, loads: Path) -> Encoder:
-    """Load an encoder and note the process that did it."""
-    with loads.open("a") as file:
-        file.write(f"{os.getpid()}\n")
-    return load_encoder(model)
 
 
 def test_each_text_is_encoded_once_and_dialogues_point_at_it(tmp_path: Path) -> None:
@@ -255,21 +234,6 @@ def test_stored_vectors_of_an_export_fit_what_its_model_made(tmp_path: Path) -> 
     export = WordEncoder("export")
     export.source = WordEncoder().fingerprint  # type: ignore[attr-defined]
     assert is_made_for(StoredEncoder(export, VectorTable(tmp_path / "v")), WordEncoder().fingerprint)
-
-
-@pytest.mark.slow
-@pytest.mark.xdist_group("ray")
-def test_ray_gives_the_same_vectors_and_loads_the_model_once_a_worker(tmp_path: Path) -> None:
-    table, model = write_table(tmp_path / "t", many(60)), write_start(tmp_path / "m")
-    options = VectorOptions(partial(load_encoder, model), turns_per_range=40)
-    expected, _ = build_vectors([table], tmp_path / "native", options)
-    paths = map(str, (table, model, tmp_path / "ray", tmp_path / "loads"))
-    done = subprocess.run([sys.executable, "-c", RAY_CHILD, *paths], capture_output=True, text=True, timeout=240)
-    assert done.returncode == 0, done.stderr
-    assert VectorTable(tmp_path / "ray").manifest.content_hash == expected.content_hash
-    loads = (tmp_path / "loads").read_text().split()
-    assert len(loads) == len(set(loads))
-    assert set(loads) > {done.stdout.strip()}  # Workers encoded, not the process that asked them.
 
 
 def test_a_conversation_encoder_finds_its_turns(tmp_path: Path) -> None:
