@@ -72,7 +72,8 @@ def literal(loss: UtteranceManipulation, inputs: list[list[Any]]) -> Tensor:
             for number, output in enumerate(outputs):
                 chance = torch.sigmoid(output)
                 terms.append(-torch.log(chance if number == given.label else 1 - chance))
-        whole = whole + loss.weights[task] * sum(terms) / len(terms)
+        share = sum(given is not None for given in column) / len(column)
+        whole = whole + loss.weights[task] * share * sum(terms) / len(terms)
     return whole
 
 

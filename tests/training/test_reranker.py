@@ -19,7 +19,7 @@ from turnloom.errors import TurnloomError
 from turnloom.runtime.context_format import ContextFormat
 from turnloom.runtime.scorer import is_cross_encoder, load_scorer
 from turnloom.training import Recipe, load_recipe, train
-from turnloom.training.base_model import as_cross_encoder, load_base_model
+from turnloom.training.base_model import PASSED, as_cross_encoder, load_base_model
 from turnloom.training.folder import WORK
 from turnloom.views import Manipulations
 from turnloom.views.manipulations import ToReplyPairs
@@ -221,3 +221,17 @@ def test_one_conversation_alone_has_no_wrong_replies(tokenizer: Any) -> None:
     made = ToReplyPairs(Reading(CLOSED, tokenizer, 48, 0), view=Manipulations(), tasks=(), rows=given)
     with pytest.raises(TurnloomError, match="one conversation only"):
         made(given)
+
+
+def test_selection_reads_the_first_token_as_in_the_paper(start: Path) -> None:
+    """Equation 1 is w x + b; through an untrained pooler, a hundredth of the gradient reached the encoder."""
+    wanted = load_recipe("selection", {"model.start": str(start), "report_to": "none"})
+    model = as_cross_encoder(load_base_model(wanted)[0], wanted)
+    given = {"input_ids": torch.tensor([[2, 5, 6, 7, 3]]), "attention_mask": torch.ones(1, 5, dtype=torch.long)}
+    found = model.model(**given, output_hidden_states=True)
+    state, last = found.hidden_states[-1][0, 0].detach(), model.model.classifier
+    weight, bias = PASSED * last.weight[0].detach(), last.bias.item()
+    near = 0.05 * (state.norm() * weight.norm()).item()
+    assert found.logits.item() == pytest.approx((state @ weight).item() + bias, abs=near)
+    (through,) = torch.autograd.grad(found.logits.sum(), [found.hidden_states[-1]])
+    assert (through[0, 0] @ weight).item() > 0.8 * weight.square().sum().item()

@@ -83,7 +83,8 @@ class UtteranceManipulation(Loss):
         `g(U, r)` (Equation 1), with one true and one wrong reply per context. Insertion, deletion and search: the mean
         over all marks of the batch of the binary cross-entropy of `sigmoid(w h + b)` (Equation 2), with the mark's
         state `h` and a separate layer per task. With `form="softmax"` a task's loss is instead the mean over inputs of
-        `-log( exp(w h_t) / sum_m exp(w h_m) )` over the marks of an input, where `t` is the correct one.
+        `-log( exp(w h_t) / sum_m exp(w h_m) )` over the marks of an input, where `t` is the correct one. If only some
+        rows have a task, its loss counts by their share, so each input weighs as much as when all rows have it.
 
     Inputs:
         Columns (context, reply, negative) as formatted texts, then one column of `MarkedInput` per weighted task, in
@@ -180,7 +181,7 @@ class UtteranceManipulation(Loss):
         truth[: len(replies)] = 1
         summed = nn.functional.binary_cross_entropy_with_logits(fits, truth, reduction="sum")
         selection = self.selection * _mean_of_all(summed, len(pairs))
-        return {"selection": selection, **self._mark_losses(states[len(pairs) :], asked)}
+        return {"selection": selection, **self._mark_losses(states[len(pairs) :], asked, len(contexts))}
 
     def _pairs(self, contexts: list[str], replies: list[str]) -> list[Row]:
         model = bare_model(self.model)
@@ -194,14 +195,17 @@ class UtteranceManipulation(Loss):
         )
         return list(zip(found["input_ids"], found["token_type_ids"], strict=True))
 
-    def _mark_losses(self, states: Tensor, asked: dict[Task, list[MarkedInput]]) -> dict[str, Tensor]:
+    def _mark_losses(self, states: Tensor, asked: dict[Task, list[MarkedInput]], rows: int) -> dict[str, Tensor]:
         parameters = self._shared.parameters()
         losses: dict[str, Tensor] = {}
         first = 0
+        counts = [rows, *map(len, asked.values())]
+        of_all = total(torch.tensor(counts, dtype=torch.float64, device=states.device))
+        shares = (of_all[1:] / of_all[0]).tolist()
         with torch.autocast(states.device.type, enabled=False):
-            for task, column in asked.items():
+            for (task, column), share in zip(asked.items(), shares, strict=True):
                 loss = self._mark_loss(states[first : first + len(column)], column, parameters, task)
-                losses[task] = self.weights[task] * loss
+                losses[task] = self.weights[task] * share * loss
                 first += len(column)
         return losses
 

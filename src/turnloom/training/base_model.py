@@ -25,6 +25,8 @@ from turnloom.views.utterance_tasks import END_OF_TURN, MARKS
 
 TURNS = [END_OF_TURN, *MARKS.values()]
 _FROZEN_ROWS = "turnloom_frozen_rows"
+PASSED = 0.1
+"""The states' scale in a pooler that passes them through."""
 
 
 def load_base_model(recipe: Recipe) -> tuple[Any, ContextReplyHeads | None]:
@@ -79,7 +81,24 @@ def as_cross_encoder(model: Any, recipe: Recipe) -> Any:
         finally:
             logging.set_verbosity(shown)
     made.model_card_data.base_model = None  # The temporary folder no longer exists.
+    _pass_through_pooler(made.model)
     return _prepared(made, recipe.model)
+
+
+def _pass_through_pooler(network: Any) -> None:
+    """Let the last layer read the first token's state as it is: an encoder's pooler was never trained.
+
+    Random weights and a tanh in between keep nearly all of the gradient from the encoder. The pooler stays, so that
+    the model loads as any other: small enough, its tanh is a straight line.
+    """
+    pooler = getattr(network.base_model, "pooler", None)
+    if pooler is None or not hasattr(network, "classifier"):
+        return
+    with torch.no_grad():
+        pooler.dense.weight.copy_(PASSED * torch.eye(len(pooler.dense.weight)))
+        pooler.dense.bias.zero_()
+        network.classifier.weight.div_(PASSED)
+    pooler.requires_grad_(False)
 
 
 def _prepared(model: Any, options: ModelOptions) -> Any:
