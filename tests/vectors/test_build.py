@@ -236,6 +236,13 @@ def test_stored_vectors_of_an_export_fit_what_its_model_made(tmp_path: Path) -> 
     assert is_made_for(StoredEncoder(export, VectorTable(tmp_path / "v")), WordEncoder().fingerprint)
 
 
+def test_vectors_made_in_bfloat16_serve_the_same_model_without_it(tmp_path: Path) -> None:
+    model, table = write_start(tmp_path / "m"), write_table(tmp_path / "t", many(3))
+    build_vectors([table], tmp_path / "v", VectorOptions(partial(load_encoder, model, bf16=True)))
+    found = stored_encoder(load_encoder(model), tmp_path / "v")
+    assert np.allclose(found.encode(["tell me about q1"]), load_encoder(model).encode(["tell me about q1"]), atol=0.02)
+
+
 def test_a_conversation_encoder_finds_its_turns(tmp_path: Path) -> None:
     encoder = with_conversation(write_headed(tmp_path / "m"))
     said = ["tell me about q1", "the a1 is that", "thanks", "bye"]

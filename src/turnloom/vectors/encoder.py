@@ -34,10 +34,12 @@ class StoredEncoder:
     """
 
     def __init__(self, encoder: Encoder, table: VectorTable) -> None:
-        if not is_made_for(encoder, table.manifest.fingerprint):
+        # Vectors made in bfloat16 differ slightly, but are good enough for the same model in full precision.
+        made_by = table.manifest.fingerprint
+        if not (is_made_for(encoder, made_by) or is_made_for(encoder, made_by.removesuffix("-bf16"))):
             raise TurnloomError(
                 f"{table.folder} holds vectors of {table.manifest.model}, not of {encoder.name}",
-                "use that model, with --bf16 if they were made with it, or make new ones with: turnloom vectors",
+                "use that model, or make new vectors with: turnloom vectors",
             )
         self.encoder, self.table = encoder, table
         self.name, self.fingerprint, self.languages = encoder.name, encoder.fingerprint, encoder.languages
