@@ -57,8 +57,8 @@ def train_rerank(
     sampler = open_sampler(recipe, vectors)
     base, conversation, network = _networks(recipe, sampler)
 
-    def loss(step: int, part: float) -> tuple[Tensor, int]:
-        return rerank_loss(recipe, sampler, conversation, network, step, part)
+    def loss(step: int, _: float) -> tuple[Tensor, int]:
+        return rerank_loss(recipe, sampler, conversation, network, step)
 
     def add(folder: Path) -> None:
         shutil.copytree(base / CONVERSATION, folder / CONVERSATION)
@@ -93,7 +93,6 @@ def rerank_loss(
     conversation: ConversationNetwork,
     network: RerankNetwork,
     step: int,
-    part: float,
 ) -> tuple[Tensor, int]:
     """Return the loss of a step and the number of contexts, of this process's share.
 
@@ -104,7 +103,7 @@ def rerank_loss(
     noisy = with_noise(batch.vectors, recipe.data.noise, draw) if any(recipe.data.noise) else None
     reading = read_dialogues(conversation, batch.vectors, batch.speakers, bf16=bf16, noisy=noisy)
     shared = {"process": process_number(), "processes": world_size()}
-    lists = draw_lists(reading, batch, recipe.data, draw, most=network.shape.max_turns, part=part, **shared)
+    lists = draw_lists(reading, batch, recipe.data, draw, most=network.shape.max_turns, **shared)
     with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
         scores = network(lists.turns, lists.calls, lists.speakers, lists.replies, lists.search)
     loss = list_loss(scores, lists.usable) / min(recipe.data.lists, len(batch.dialogue))

@@ -14,9 +14,6 @@ from turnloom.runtime.conversation_network import ConversationNetwork, join
 from turnloom.training.conversation_data import ConversationBatch
 from turnloom.training.vector_recipe import RerankData
 
-EASY = 0.1
-"""In this share of a run, mined replies go from easy to hard."""
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -109,7 +106,6 @@ def draw_lists(
     draw: np.random.Generator,
     *,
     most: int,
-    part: float = 1.0,
     process: int = 0,
     processes: int = 1,
 ) -> ReplyLists:
@@ -121,7 +117,6 @@ def draw_lists(
         options: What to draw.
         draw: The step's random numbers, the same in all processes.
         most: The number of turns to read.
-        part: The share of the run that is done: mined replies get harder.
         process: This process's number.
         processes: How many there are.
     """
@@ -137,7 +132,7 @@ def draw_lists(
     texts = batch.texts.flatten()
     columns = [number[drawn][:, None], number[others]]
     if options.mined:
-        columns.append(_mined(reading, batch, number, drawn, mined_at, options.mined_from, part))
+        columns.append(_mined(reading, batch, number, drawn, mined_at, options.mined_from))
     places, there = _own_turns(reading, row, last, own_at, options.before)
     columns.append(row[:, None] * turns + places)
     chosen = torch.cat(columns, dim=1)
@@ -158,14 +153,13 @@ def _mined(
     drawn: Tensor,
     at: Tensor,
     mined_from: int,
-    part: float,
 ) -> Tensor:
-    """Return replies of other dialogues that the search ranks high: at first of all, soon of the best few."""
+    """Return replies of other dialogues that the search ranks high, drawn from the best few."""
     row, last = batch.dialogue[drawn], batch.last[drawn]
     scores = reading.queries[row, last] @ reading.replies.flatten(0, 1)[number].T
     text = batch.text
     scores = scores.masked_fill((row[:, None] == batch.dialogue) | (text[drawn][:, None] == text), -torch.inf)
-    best = min(len(number), round(mined_from + max(1 - part / EASY, 0) * max(len(number) - mined_from, 0)))
+    best = min(len(number), mined_from)
     ranked = scores.topk(best, dim=1).indices
     return number[ranked.gather(1, (at * best).long())]
 

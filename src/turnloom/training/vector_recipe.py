@@ -135,8 +135,7 @@ class RerankData(ConversationData):
     Attributes:
         lists: The number of contexts per step that are scored, each with a list of replies.
         others: The number of replies from other dialogues, drawn at random.
-        mined: The number of replies from other dialogues that the search ranks high; from `mined_from` of them at the
-            end of training, from more at the start.
+        mined: The number of replies from other dialogues that the search ranks high.
         mined_from: How many of the best replies the mined ones are drawn from.
         before: The number of turns of the same dialogue before the true reply.
         after: The number of turns of the same dialogue after the true reply.
@@ -150,7 +149,7 @@ class RerankData(ConversationData):
     mined: int = Field(4, ge=0)
     mined_from: int = Field(64, ge=1)
     before: int = Field(2, ge=0)
-    after: int = Field(1, ge=0)
+    after: int = Field(0, ge=0)
     noise: tuple[NonNegativeFloat, NonNegativeFloat] = (0.3, 0.8)
 
 
