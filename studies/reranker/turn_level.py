@@ -1,11 +1,12 @@
 """The turn-level re-ranker beside the search that it corrects.
 
-Usage: TURNLOOM_DATA=... python -m studies.reranker.turn_level {suite|appropriate|speed} SEED...
+Usage: TURNLOOM_DATA=... python -m studies.reranker.turn_level {suite|tasks|appropriate|speed} SEED...
 
 SEED... are folders of models with a re-ranker, trained with different seeds. `suite` measures the true reply among ten
 with and without a planted turn: the re-ranker (`rerank.*`), the search of the conversation encoder (`conversation.*`),
-and the search without what was said already (`control.*`). `appropriate` searches all replies of a test split and
-orders the best 50 anew. `speed` times the re-ranking of 50 replies whose vectors are at hand.
+and the search without what was said already (`control.*`). `tasks`, after `suite`, takes models of the same seeds that
+were also trained on UMS's three tasks, and measures what these bring. `appropriate` searches all replies of a test
+split and orders the best 50 anew. `speed` times the re-ranking of 50 replies whose vectors are at hand.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import t
 
 from studies.lib.figures import record
 from studies.reranker.arms import RESULTS
@@ -59,25 +61,45 @@ def reader(folder: str) -> ConversationEncoder:
     return encoder
 
 
+def measured(name: str, system: Any) -> dict[str, float]:
+    """Measure a system on suite `ums`, unless it was, and return its scores."""
+    with RESULTS.folder(name) as out:
+        run_tasks(CachedEncoder(system, CACHE), suite_tasks("ums"), out)
+    result = RESULTS.scores(name)
+    assert result is not None
+    return scores_of(result)
+
+
+def tasks(folders: Sequence[str]) -> None:
+    """Compare models trained on UMS's tasks too with those without, seed by seed."""
+    found = [measured(f"tasks{number}", ConversationScorer(reader(folder))) for number, folder in enumerate(folders)]
+    results = [RESULTS.scores(f"rerank{number}") for number in range(len(folders))]
+    without = [scores_of(result) for result in results if result is not None]
+    for score, figure in (("r10_at_1", "ums_tasks_gain"), ("adversarial_r10_at_1", "ums_tasks_adversarial_gain")):
+        gains = [new[score] - old[score] for new, old in zip(found, without, strict=True)]
+        # Student's t: three seeds say little about their spread.
+        error = float(t.ppf(0.975, len(gains) - 1)) * statistics.stdev(gains) / len(gains) ** 0.5
+        mean = statistics.fmean(gains)
+        record("reranker", {figure: mean, f"{figure}_low": mean - error, f"{figure}_high": mean + error})
+
+
 def suite(folders: Sequence[str]) -> None:
-    """Measure the true reply among ten."""
-    first = reader(folders[0])
-    systems: dict[str, Any] = {"conversation": first, "control": SearchWithoutRepeats(first)}
-    systems |= {f"rerank{number}": ConversationScorer(reader(folder)) for number, folder in enumerate(folders)}
-    for name, system in systems.items():
-        with RESULTS.folder(name) as out:
-            run_tasks(CachedEncoder(system, CACHE), suite_tasks("ums"), out)
-    found = {}
-    for name in systems:
-        result = RESULTS.scores(name)
-        assert result is not None
-        found[name] = scores_of(result)
-    seeds = [found[name] for name in systems if name.startswith("rerank")]
-    for name in ("conversation", "control"):
-        record("reranker", {f"{name}.{score}": value for score, value in found[name].items()})
-    for score in seeds[0]:
-        each = [scores[score] for scores in seeds]
-        record("reranker", {f"rerank.{score}": statistics.fmean(each), f"rerank.{score}_spread": max(each) - min(each)})
+    """Measure the true reply among ten; every seed's re-ranker beside its own search."""
+    found: dict[str, list[dict[str, float]]] = {"conversation": [], "control": [], "rerank": []}
+    for number, folder in enumerate(folders):
+        encoder = reader(folder)
+        systems: dict[str, Any] = {
+            "conversation": encoder,
+            "control": SearchWithoutRepeats(encoder),
+            "rerank": ConversationScorer(encoder),
+        }
+        for name, system in systems.items():
+            found[name].append(measured(f"{name}{number}", system))
+    for name, seeds in found.items():
+        for score in seeds[0]:
+            each = [scores[score] for scores in seeds]
+            spread = {f"{name}.{score}": statistics.fmean(each), f"{name}.{score}_spread": max(each) - min(each)}
+            record("reranker", spread)
 
 
 def search_scores(encoder: CachedEncoder, judged: Sequence[JudgedReply], seed: int) -> dict[str, Floats]:
@@ -158,7 +180,7 @@ def main(what: str, *folders: str) -> None:
     if what == "validation":
         appropriate(folders, "dev")
     else:
-        {"suite": suite, "appropriate": appropriate, "speed": speed}[what](folders)
+        {"suite": suite, "tasks": tasks, "appropriate": appropriate, "speed": speed}[what](folders)
 
 
 if __name__ == "__main__":

@@ -144,6 +144,7 @@ class RerankData(ConversationData):
             finds them about as often as those of new dialogues, and the re-ranker learns how far to trust it.
     """
 
+    source_power: float = Field(0.25, ge=0, le=1)
     lists: int = Field(256, ge=1)
     others: int = Field(20, ge=1)
     mined: int = Field(4, ge=0)
@@ -168,5 +169,4 @@ class RerankRecipe(VectorRecipe):
     data: RerankData = RerankData()
     tasks: list[UtteranceTask] = Field(default_factory=list)
     task_weight: float = Field(0.3, ge=0)
-    steps: int = Field(1_000, ge=1)
-    rate: float = Field(7e-4, gt=0)
+    steps: int = Field(900, ge=1)
