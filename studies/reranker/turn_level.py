@@ -30,6 +30,7 @@ from turnloom.benchmarks.tasks.appropriate_reply import JudgedReply, judged_repl
 from turnloom.replies.suggestion import expected_agreement
 from turnloom.runtime import load_encoder
 from turnloom.runtime.conversation import ConversationEncoder
+from turnloom.runtime.encoder import computes_bf16_fast
 from turnloom.runtime.protocols import Context, unit_rows
 from turnloom.runtime.reranker import ConversationScorer
 
@@ -55,7 +56,7 @@ class SearchWithoutRepeats(ConversationScorer):
 
 def reader(folder: str) -> ConversationEncoder:
     """The model of a folder, which has a re-ranker."""
-    encoder = load_encoder(Path(folder))
+    encoder = load_encoder(Path(folder), bf16=computes_bf16_fast())
     assert isinstance(encoder, ConversationEncoder)
     assert encoder.reranker is not None
     return encoder

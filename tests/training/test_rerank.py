@@ -80,6 +80,13 @@ def test_the_recipes_defaults_are_those_of_the_library() -> None:
     assert load_recipe("rerank", schema=RerankRecipe) == RerankRecipe(name="rerank", trains="rerank")
 
 
+def test_it_loads_in_bfloat16_too(base: Path, vectors: Path, tmp_path: Path) -> None:
+    train_rerank(recipe(base, steps="1"), [vectors], tmp_path / "out")
+    encoder = load_encoder(tmp_path / "out", bf16=True)
+    assert isinstance(encoder, ConversationEncoder)
+    assert encoder.reranker is not None
+
+
 def test_untrained_it_is_the_search(base: Path, vectors: Path, tmp_path: Path) -> None:
     train_rerank(recipe(base, steps="1", rate="1e-12"), [vectors], tmp_path / "out")
     encoder = loaded(tmp_path / "out")

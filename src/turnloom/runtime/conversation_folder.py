@@ -116,9 +116,12 @@ def load_conversation(folder: Path, encoder: Any) -> ConversationEncoder:
         TurnloomError: If it is damaged, or was trained on another encoder's vectors.
     """
     identity = conversation_fingerprint(folder, encoder)
+    # In bfloat16 the vectors differ slightly, but the re-ranker was trained for the same model.
+    exact = files_fingerprint(folder / CONVERSATION, encoder.fingerprint.removesuffix("-bf16"))
+    reranker = load_reranker(folder, identity, exact)
     if (folder / CONVERSATION / READ_GRAPH).exists():
         reader = OnnxReader(folder)
-        return ConversationEncoder(encoder, reader, identity, reader.shape.source, load_reranker(folder, identity))
+        return ConversationEncoder(encoder, reader, identity, reader.shape.source, reranker)
     from safetensors.torch import load_file
 
     from turnloom.runtime.conversation_network import ConversationNetwork
@@ -133,7 +136,7 @@ def load_conversation(folder: Path, encoder: Any) -> ConversationEncoder:
         weights = load_file(folder / CONVERSATION / WEIGHTS)
         own = {name: tensor for name, tensor in network.state_dict().items() if name.startswith(HEADS)}
         network.load_state_dict({**own, **{name: tensor.float() for name, tensor in weights.items()}})
-    return ConversationEncoder(encoder, TorchReader(network), identity, reranker=load_reranker(folder, identity))
+    return ConversationEncoder(encoder, TorchReader(network), identity, reranker=reranker)
 
 
 def with_conversation(folder: Path, encoder: Encoder) -> Encoder:

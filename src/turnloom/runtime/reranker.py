@@ -142,12 +142,13 @@ def save_reranker(network: RerankNetwork, folder: Path) -> None:
     (inside / SHAPE).write_text(network.shape.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 
-def load_reranker(folder: Path, conversation: str) -> Reranker | None:
+def load_reranker(folder: Path, conversation: str, exact: str) -> Reranker | None:
     """Load the re-ranker in a model's folder, if there is one.
 
     Args:
         folder: The model's folder.
         conversation: The fingerprint of its conversation encoder.
+        exact: The same in full precision.
 
     Raises:
         TurnloomError: If it is damaged, or corrects another conversation encoder.
@@ -161,7 +162,7 @@ def load_reranker(folder: Path, conversation: str) -> Reranker | None:
     except (OSError, ValidationError) as error:
         raise TurnloomError(f"{path} describes no re-ranker", "copy the model again") from error
     exported = (inside / GRAPH).exists()
-    if shape.conversation != (files_fingerprint(folder / CONVERSATION) if exported else conversation):
+    if shape.conversation != (files_fingerprint(folder / CONVERSATION) if exported else exact):
         raise TurnloomError(f"{inside} does not fit the conversation encoder beside it", "train the re-ranker again")
     with damage_named(folder):
         network = OnnxNetwork(inside / GRAPH) if exported else _torch_network(inside / WEIGHTS, shape)
