@@ -22,7 +22,6 @@ from studies.reranker.arms import RESULTS
 from studies.reranker.turn_level import CACHE, FOUND, SETS, reader
 from turnloom.benchmarks import CachedEncoder
 from turnloom.benchmarks.tasks.appropriate_reply import judged_replies
-from turnloom.replies.suggestion import expected_agreement
 from turnloom.runtime.protocols import unit_rows
 
 CONTEXTS = 200
@@ -50,8 +49,7 @@ def write(model: str, folder: str) -> None:
             state = encoder.encoder.start(one.context)
             ranked = np.argsort(-(documents @ state.query()[0]), kind="stable")[: FOUND + len(one.context)]
             best = np.array([row for row in ranked if replies[row] not in one.context][:FOUND])
-            agreement = expected_agreement(state.rerank(documents[best]), state.meanings(documents[best]))
-            shown = (one.reply, replies[best[0]], replies[best[agreement.argmax()]])
+            shown = (one.reply, replies[best[0]], replies[best[state.rerank(documents[best]).argmax()]])
             rows.append((list(one.context), dict(zip(SYSTEMS, shown, strict=True))))
     rows = rows[:CONTEXTS]
     # A reply that two systems give is rated once.

@@ -27,7 +27,6 @@ from studies.reranker.figures import scores_of
 from turnloom.benchmarks import CachedEncoder, run_tasks, suite_tasks
 from turnloom.benchmarks.cache import Floats
 from turnloom.benchmarks.tasks.appropriate_reply import JudgedReply, judged_replies
-from turnloom.replies.suggestion import expected_agreement
 from turnloom.runtime import load_encoder
 from turnloom.runtime.conversation import ConversationEncoder
 from turnloom.runtime.encoder import computes_bf16_fast
@@ -52,6 +51,13 @@ class SearchWithoutRepeats(ConversationScorer):
         state = self.encoder.start(context)
         scores = np.asarray((state.query() @ self.encoder.encode_document(replies).T)[0], np.float64)
         return np.where([reply in context for reply in replies], -np.inf, scores)
+
+
+def expected_agreement(scores: Floats, meanings: Floats) -> Floats:
+    """How much each reply is expected to mean the same as the one that follows: an order that was tried."""
+    probability = np.exp(scores - scores.max())
+    agreement: Floats = np.maximum(meanings @ meanings.T, 0) ** 4 @ (probability / probability.sum())
+    return agreement
 
 
 def reader(folder: str) -> ConversationEncoder:
@@ -104,15 +110,15 @@ def suite(folders: Sequence[str]) -> None:
 
 
 def search_scores(encoder: CachedEncoder, judged: Sequence[JudgedReply], seed: int) -> dict[str, Floats]:
-    """For each context, 0 or 100 for every score: of the search, of both together, and of the re-ranker alone."""
+    """For each context, 0 or 100 for every score: of search, re-ranker, and expected agreement."""
     replies = list(dict.fromkeys(one.reply for one in judged))
     number = {text: place for place, text in enumerate(replies)}
     members: dict[object, set[int]] = {}
     for one in judged:
         members.setdefault(one.purpose, set()).add(number[one.reply])
     sample = [judged[place] for place in np.random.default_rng(seed).permutation(len(judged))[:CONTEXTS]]
-    documents = unit_rows(encoder.encode_document(replies))
-    found: dict[str, list[list[float]]] = {"search": [], "reranked": [], "alone": []}
+    documents, meanings = unit_rows(encoder.encode_document(replies)), unit_rows(encoder.encode(replies))
+    found: dict[str, list[list[float]]] = {"search": [], "reranked": [], "agreement": []}
     for one in sample:
         state = encoder.encoder.start(one.context)
         scores = documents @ state.query()[0]
@@ -120,8 +126,8 @@ def search_scores(encoder: CachedEncoder, judged: Sequence[JudgedReply], seed: i
         new = state.rerank(documents[best])
         orders = {
             "search": best,
-            "alone": best[np.argsort(-new, kind="stable")],
-            "reranked": best[np.argsort(-expected_agreement(new, state.meanings(documents[best])), kind="stable")],
+            "reranked": best[np.argsort(-new, kind="stable")],
+            "agreement": best[np.argsort(-expected_agreement(new, meanings[best]), kind="stable")],
         }
         right, truth = members[one.purpose], number[one.reply]
         for name, order in orders.items():
@@ -133,7 +139,7 @@ def search_scores(encoder: CachedEncoder, judged: Sequence[JudgedReply], seed: i
 
 def appropriate(folders: Sequence[str], split: str = "test") -> None:
     """Search all replies of a split; in the end, the mean of the sets and seeds."""
-    runs: dict[str, list[list[Floats]]] = {"search": [], "reranked": [], "alone": []}
+    runs: dict[str, list[list[Floats]]] = {"search": [], "reranked": [], "agreement": []}
     for number, folder in enumerate(folders):
         encoder = CachedEncoder(reader(folder), CACHE)
         found = [search_scores(encoder, judged_replies(name, split), number) for name in SETS]
@@ -172,7 +178,7 @@ def speed(folders: Sequence[str]) -> None:
     taken = []
     for _ in range(500):
         begun = time.perf_counter()
-        expected_agreement(state.rerank(replies), state.meanings(replies))
+        state.rerank(replies)
         taken.append(1_000 * (time.perf_counter() - begun))
     record("reranker", {"rerank_p95_ms_50": float(np.percentile(taken, 95))})
 

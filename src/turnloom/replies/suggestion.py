@@ -13,8 +13,6 @@ from turnloom.errors import TurnloomError
 from turnloom.runtime.conversation import ConversationEncoder, ConversationState
 from turnloom.runtime.protocols import Context, Scorer, Vectors
 
-AGREEMENT_POWER = 4
-"""The power of the cosine that counts as agreement of two replies. Chosen on SGD's and MultiWOZ's dev splits."""
 RERANKED = 50
 RERANK_WEIGHT = 0.7
 """The best weight on the validation splits (`studies/reranker`)."""
@@ -99,28 +97,9 @@ def in_order_of(scores: Scores, found: Sequence[Suggestion]) -> list[Suggestion]
     return [replace(found[place], score=float(scores[place])) for place in order]
 
 
-def expected_agreement(scores: Scores, vectors: Vectors) -> Scores:
-    """Return how much each reply is expected to mean the same as the reply that would really follow, between 0 and 1.
-
-    Often several replies are equally good and share the probability, while a single odd one has more than each of them.
-
-    Args:
-        scores: The logits of the replies: their softmax is the probability that a reply follows.
-        vectors: Their vectors by meaning, of unit length.
-
-    Example:
-        >>> two_alike_and_one_other = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-        >>> expected_agreement(np.log([0.3, 0.3, 0.4]), two_alike_and_one_other).round(2).tolist()
-        [0.6, 0.6, 0.4]
-    """
-    probability = np.exp(scores - scores.max())
-    agreement: Scores = np.maximum(vectors @ vectors.T, 0) ** AGREEMENT_POWER @ (probability / probability.sum())
-    return agreement
-
-
 def by_own_reranker(state: ConversationState, vectors: Vectors, found: Sequence[Suggestion]) -> list[Suggestion]:
     """Order search results by the re-ranker of the conversation encoder, from their stored vectors."""
-    return in_order_of(expected_agreement(state.rerank(vectors), state.meanings(vectors)), found)
+    return in_order_of(state.rerank(vectors), found)
 
 
 def own_reranker(encoder: Any) -> ConversationEncoder | None:

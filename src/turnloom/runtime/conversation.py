@@ -257,10 +257,6 @@ class ConversationState:
         calls = turns[0][:, : self._encoder.reader.shape.width]
         return self._encoder.reranker.score(np.stack(self._vectors), calls, speakers[0], both, both @ queries[0, -1])
 
-    def meanings(self, replies: Vectors) -> Vectors:
-        """Return replies by their meaning alone, as unit vectors, from what `encode_document` returns."""
-        return self._half(replies, 1)
-
     def _half(self, replies: Vectors, half: int) -> Vectors:
         width = self._encoder.reader.shape.width
         return unit_rows(replies[:, half * width : (half + 1) * width])
