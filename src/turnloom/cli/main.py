@@ -14,6 +14,7 @@ from turnloom import __version__
 from turnloom.cli import (
     convert,
     data,
+    discover,
     embed,
     evaluate,
     export,
@@ -51,6 +52,7 @@ app.command("compare")(evaluate.compare)
 app.command("report")(evaluate.report)
 app.command("embed")(embed.embed)
 app.command("vectors")(vectors.vectors)
+app.command("discover")(discover.discover)
 app.command("serve")(serve.serve)
 app.add_typer(data.app, name="data")
 app.add_typer(templates.app, name="templates")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +24,7 @@ SEED = 0
 
 def neighbour_count(rows: int) -> int:
     """Return how many neighbours each vector gets: about log2 of their number, which keeps a graph connected."""
-    return min(max(round(np.log2(max(rows, 2))), FEWEST), MOST, max(rows - 1, 1))
+    return min(max(round(math.log2(max(rows, 2))), FEWEST), MOST, max(rows - 1, 1))
 
 
 def nearest(
