@@ -18,6 +18,7 @@ from turnloom.cli import (
     embed,
     evaluate,
     export,
+    flow,
     inspect,
     intents,
     prepare,
@@ -53,6 +54,7 @@ app.command("report")(evaluate.report)
 app.command("embed")(embed.embed)
 app.command("vectors")(vectors.vectors)
 app.command("discover")(discover.discover)
+app.command("flow")(flow.flow)
 app.command("serve")(serve.serve)
 app.add_typer(data.app, name="data")
 app.add_typer(templates.app, name="templates")

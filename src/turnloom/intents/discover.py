@@ -181,8 +181,6 @@ def _clusters(
     texts = [[messages[place][-1] for place in found] for found in ordered]
     return [
         Cluster(named.name, tuple(dict.fromkeys(said))[:typical], len(found), cohesion, tuple(map(int, found)))
-            named.name, tuple(dict.fromkeys(said))[:typical], len(found), cohesion, tuple(int(place) for place in found)
-        )
         for named, said, found, cohesion in zip(name_groups(texts), texts, ordered, cohesions, strict=True)
     ]
 
