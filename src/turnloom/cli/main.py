@@ -15,6 +15,7 @@ from turnloom.cli import (
     convert,
     data,
     discover,
+    drift,
     embed,
     evaluate,
     export,
@@ -55,6 +56,7 @@ app.command("embed")(embed.embed)
 app.command("vectors")(vectors.vectors)
 app.command("discover")(discover.discover)
 app.command("flow")(flow.flow)
+app.command("drift")(drift.drift)
 app.command("serve")(serve.serve)
 app.add_typer(data.app, name="data")
 app.add_typer(templates.app, name="templates")

@@ -19,7 +19,7 @@ from turnloom.discovery.messages import answers_of
 from turnloom.discovery.names import Meaning, Namer
 from turnloom.discovery.states import STATES_PER_ROLE, States, Turns, encode_states, find_states, flatten
 from turnloom.errors import TurnloomError
-from turnloom.runtime.protocols import Encoder, Progress, turn_encoder, unit_rows
+from turnloom.runtime.protocols import Encoder, Progress, Vectors
 
 START, END = "start", "end"
 MIN_SHARE = 0.1
@@ -180,11 +180,11 @@ def build_flow(
     """
     turns = flatten(conversations)
     on_progress("turns", 0.0, "")
-    vectors = encode_states(encoder, turns)
+    vectors, meaning = encode_states(encoder, turns)
     on_progress("turns", 1.0, "")
     states = find_states(vectors, turns.roles, per_role)
     on_progress("names", 0.0, "")
-    nodes = _nodes(turns, states, namer or Namer(), turn_encoder(encoder))
+    nodes = _nodes(turns, states, meaning, namer or Namer(), encoder)
     on_progress("names", 1.0, "")
     edges, shown = count_transitions(states.state + 2, turns, min_share)
     return Flow(
@@ -192,10 +192,7 @@ def build_flow(
     )
 
 
-def _nodes(turns: Turns, states: States, namer: Namer, encoder: Encoder) -> list[FlowNode]:
-    texts = list(dict.fromkeys(turns.texts))
-    row = {text: number for number, text in enumerate(texts)}
-    unit = unit_rows(encoder.encode(texts))
+def _nodes(turns: Turns, states: States, unit: Vectors, namer: Namer, encoder: Encoder) -> list[FlowNode]:
     mean = unit.mean(axis=0)
     place = _relative_places(turns)
     role_sizes = Counter(turns.roles)
@@ -203,7 +200,7 @@ def _nodes(turns: Turns, states: States, namer: Namer, encoder: Encoder) -> list
     for state in range(len(states.roles)):
         found = np.flatnonzero(states.state == state)
         members.append(found[np.argsort(-states.near[found], kind="stable")])
-        means.append(unit[[row[turns.texts[index]] for index in found]].mean(axis=0) - mean)
+        means.append(unit[found].mean(axis=0) - mean)
     said = [list(dict.fromkeys(turns.texts[index] for index in found)) for found in members]
     names = namer.name(said, Meaning(encoder.encode, np.stack(means), mean), (START, END))
     ends = [(0, START, 0.0), (1, END, 1.0)]

@@ -50,18 +50,18 @@ def flatten(conversations: Sequence[Sequence[tuple[str, str]]]) -> Turns:
     return Turns([text for _, text in flat], [role for role, _ in flat], offsets)
 
 
-def encode_states(encoder: Encoder, turns: Turns) -> Vectors:
-    """Return a vector per turn that says what it does.
+def encode_states(encoder: Encoder, turns: Turns) -> tuple[Vectors, Vectors]:
+    """Return a vector per turn that says what it does, and one of what it means.
 
-    It has three parts of equal weight: what the turn calls for in its context, what the turn before called for, and
-    what it means. "Yes" after an offer and "yes" after a question differ in the second. A model without a conversation
+    The first has three parts of equal weight: what the turn calls for in its context, what the turn before it called
+    for, and what it means. "Yes" after an offer and "yes" after a question differ in the second. A model without a conversation
     encoder has only the third.
     """
     texts = list(dict.fromkeys(turns.texts))
     row = {text: number for number, text in enumerate(texts)}
     meaning = unit_rows(encoder.encode(texts))[[row[text] for text in turns.texts]]
     if not isinstance(encoder, ConversationEncoder):
-        return meaning
+        return meaning, meaning
     bounds = list(zip(turns.offsets[:-1].tolist(), turns.offsets[1:].tolist(), strict=True))
     read = encoder.encode_all_turns(
         [turns.texts[start:end] for start, end in bounds], [turns.roles[start:end] for start, end in bounds]
@@ -73,7 +73,7 @@ def encode_states(encoder: Encoder, turns: Turns) -> Vectors:
         own = unit_rows(vectors[:, :width])
         calls[end - len(own) : end] = own
         before[end - len(own) + 1 : end] = own[:-1]
-    return np.concatenate([calls, before, meaning], axis=1)
+    return np.concatenate([calls, before, meaning], axis=1), meaning
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def find_states(vectors: Vectors, roles: Sequence[str], per_role: int = STATES_P
     """Group the turns of each role into states, the largest first.
 
     Args:
-        vectors: The turns, as `encode_states` returns them.
+        vectors: What the turns do, as `encode_states` returns it.
         roles: The role of each turn.
         per_role: At most how many states a role has.
     """
