@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
 from turnloom.discovery.folder import SavedDiscovery
@@ -22,6 +23,7 @@ FITS = 0.05
 CERTAIN = 2.58
 """Changes of less than so many standard errors are not reported: one in a hundred such would be chance."""
 BLOCK = 8_192
+Floats = npt.NDArray[np.float64]
 Verdict = Literal["grew", "shrank", "appeared", "disappeared", "steady"]
 
 
@@ -233,11 +235,11 @@ def measure_intents(answer: Answers, old: Messages, new: Messages) -> list[Inten
     return sorted(changes, key=lambda one: (one.new_confidence - one.old_confidence, one.intent))
 
 
-def _by_intent(answers: list[tuple[str, float]], occurrences: Numbers) -> dict[str, tuple[np.ndarray, np.ndarray]]:  # type: ignore[type-arg]
+def _by_intent(answers: list[tuple[str, float]], occurrences: Numbers) -> dict[str, tuple[Floats, Floats]]:
     found: dict[str, list[tuple[float, int]]] = {}
     for (intent, probability), count in zip(answers, occurrences.tolist(), strict=True):
         found.setdefault(intent, []).append((probability, count))
     return {
-        intent: (np.array([one for one, _ in rows]), np.array([count for _, count in rows]))
+        intent: (np.array([one for one, _ in rows]), np.array([count for _, count in rows], np.float64))
         for intent, rows in found.items()
     }

@@ -54,8 +54,8 @@ def encode_states(encoder: Encoder, turns: Turns) -> tuple[Vectors, Vectors]:
     """Return a vector per turn that says what it does, and one of what it means.
 
     The first has three parts of equal weight: what the turn calls for in its context, what the turn before it called
-    for, and what it means. "Yes" after an offer and "yes" after a question differ in the second. A model without a conversation
-    encoder has only the third.
+    for, and what it means. "Yes" after an offer and "yes" after a question differ in the second. A model without a
+    conversation encoder has only the third.
     """
     texts = list(dict.fromkeys(turns.texts))
     row = {text: number for number, text in enumerate(texts)}
