@@ -71,7 +71,7 @@ def _ngram(paths: list[list[int]], size: int) -> dict[tuple[int, ...], Counter[i
 
 
 def next_scores(states: Any, turns: Turns, vectors: Vectors) -> tuple[float, float]:
-    """Return the accuracy of the next state, by a logistic regression and by the best n-gram; half of the dialogues test."""
+    """Return the accuracy of the next state, by logistic regression and the best n-gram, on half of the dialogues."""
     bounds = list(zip(turns.offsets[:-1].tolist(), turns.offsets[1:].tolist(), strict=True))
     half = len(bounds) // 2
     paths = [states[start:end].tolist() for start, end in bounds]
