@@ -17,6 +17,7 @@ from studies.discovery.sets import TEST, VALIDATION, Codes, Grouped, accuracy, e
 from studies.lib.figures import record
 from turnloom.discovery import Discovery, Messages, Namer, discover, find_parser
 from turnloom.discovery.grouping import centred, find_groups
+from turnloom.intents.names import label_words
 from turnloom.runtime import load_encoder
 
 SEEDS = 5
@@ -81,7 +82,7 @@ def measure_names() -> None:
                 data = read_grouped(*file)
                 found = _discover(data, Namer(parser))
                 leaves = found.summary.leaves()
-                gold = encode_once(judge, [intent.replace("_", " ").replace("/", " ") for intent in data.intents])
+                gold = encode_once(judge, [label_words(intent) for intent in data.intents])
                 named = encode_once(judge, [leaf.name for leaf in leaves])
                 nearest = (named @ gold.T).argmax(axis=1)
                 for leaf, intent in zip(leaves, nearest, strict=True):

@@ -1,7 +1,7 @@
 """How long groups take and how much memory, with vectors at hand.
 
 Usage: ``python -m studies.discovery.scale VECTORS 100000 | 1000000``. VECTORS is what 'turnloom vectors' made. If it
-holds too few texts, more are made of them by adding noise, so that each has a neighbour or two at a cosine of about 0.9.
+holds too few texts, more are made of them by adding noise, so that each has neighbours at a cosine of about 0.9.
 """
 
 from __future__ import annotations

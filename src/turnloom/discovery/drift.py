@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
 from turnloom.discovery.folder import SavedDiscovery
-from turnloom.discovery.grouping import centred, find_groups
+from turnloom.discovery.grouping import centred, centres_of, find_groups
 from turnloom.discovery.hierarchy import MIN_SIZE, TYPICAL, dissolve_small
 from turnloom.discovery.messages import Messages
 from turnloom.discovery.names import Namer
@@ -20,6 +20,8 @@ from turnloom.runtime.protocols import Vectors, unit_rows
 
 FITS = 0.05
 """A new message belongs to an old group if it is as near to its centre as all but this share of its members were."""
+SAME = 0.8
+"""Unfamiliar messages whose mean is this similar to an old group's are at its edge."""
 CERTAIN = 2.58
 """Changes of less than so many standard errors are not reported: one in a hundred such would be chance."""
 BLOCK = 8_192
@@ -131,6 +133,7 @@ def measure_drift(
         namer: Names new groups.
     """
     group = assign(old, vectors)
+    new = _new_groups(old, vectors, group, min_size)
     before, now = int(old.messages.occurrences.sum()), int(messages.occurrences.sum())
     changes = []
     for leaf in old.summary.leaves():
@@ -141,7 +144,7 @@ def measure_drift(
         size = int(messages.occurrences[chosen].sum())
         changes.append(_change(leaf.name, (was, before), (size, now), leaf.typical))
     taken = [one.name for one in old.summary.groups]
-    changes += _appeared(messages, vectors, np.flatnonzero(group < 0), (before, now), min_size, namer or Namer(), taken)
+    changes += _appeared(messages, new, (before, now), namer or Namer(), taken)
     changes.sort(key=lambda one: (-abs(one.new_share - one.old_share), one.name))
     unfamiliar = float(messages.occurrences[group < 0].sum() / max(now, 1))
     return Drift(old_messages=before, new_messages=now, unfamiliar=round(unfamiliar, 6), groups=changes)
@@ -172,31 +175,42 @@ def _differs(was: int, before: int, now: int, after: int) -> bool:
     return error > 0 and abs(was / before - now / after) > CERTAIN * error
 
 
-def _appeared(
-    messages: Messages,
-    vectors: Vectors,
-    unfamiliar: Numbers,
-    totals: tuple[int, int],
-    min_size: int,
-    namer: Namer,
-    taken: Sequence[str],
-) -> list[GroupChange]:
-    """Group the messages that are in no old group."""
+def _new_groups(old: SavedDiscovery, vectors: Vectors, group: Numbers, min_size: int) -> list[Numbers]:
+    """Group the messages that are in no old group, the most typical first.
+
+    Messages at the edge of old groups are not new, though they may form a group: its mean is that of an old one, or its
+    members are closer to old groups than to each other. They join the old groups, in `group`.
+    """
+    unfamiliar = np.flatnonzero(group < 0)
     if len(unfamiliar) < min_size:
         return []
     unit = centred(vectors[unfamiliar])
-    groups = dissolve_small(unit, find_groups(unit), min_size)
-    members = []
-    for number in range(int(groups.max(initial=-1)) + 1):
-        inside = np.flatnonzero(groups == number)
+    in_old = unit_rows(unit_rows(vectors[unfamiliar]) - old.mean)
+    found = dissolve_small(unit, find_groups(unit), min_size)
+    ids = np.array([leaf.id for leaf in old.summary.leaves()])
+    near = in_old @ old.centres.T if len(ids) else np.full((len(unfamiliar), 1), -1.0)
+    together = np.sqrt(centres_of(in_old, found).cohesion)
+    new = []
+    for number in range(int(found.max(initial=-1)) + 1):
+        inside = np.flatnonzero(found == number)
+        alike = unit_rows(in_old[inside].mean(axis=0, keepdims=True)) @ old.centres.T
+        if alike.max(initial=-1) >= SAME or near[inside].max(axis=1).mean() >= together[number]:
+            group[unfamiliar[inside]] = ids[near[inside].argmax(axis=1)]
+            continue
         towards = unit[inside] @ unit[inside].mean(axis=0)
-        members.append(unfamiliar[inside[np.argsort(-towards, kind="stable")]])
-    texts = [[messages.texts[place] for place in found] for found in members]
+        new.append(unfamiliar[inside[np.argsort(-towards, kind="stable")]])
+    return new
+
+
+def _appeared(
+    messages: Messages, groups: Sequence[Numbers], totals: tuple[int, int], namer: Namer, taken: Sequence[str]
+) -> list[GroupChange]:
+    """Describe groups that were not there before."""
+    texts = [[messages.texts[place] for place in members] for members in groups]
     found = []
-    for name, inside, said in zip(namer.name(texts, None, taken), members, texts, strict=True):
-        change = _change(
-            name.name, (0, totals[0]), (int(messages.occurrences[inside].sum()), totals[1]), said[:TYPICAL]
-        )
+    for name, members, said in zip(namer.name(texts, None, taken), groups, texts, strict=True):
+        size = int(messages.occurrences[members].sum())
+        change = _change(name.name, (0, totals[0]), (size, totals[1]), said[:TYPICAL])
         found.append(change.model_copy(update={"verdict": "appeared"} if change.verdict == "grew" else {}))
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ CLOSENESS, CONTRAST = 16.0, 1.0
 """What a phrase's closeness to its group counts, beside how many members say it and others don't."""
 REQUEST_WEIGHT = 2.0
 """What a verb with its object counts, beside another phrase."""
+
+
+_PLURAL = re.compile(r"[^s]s$")
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,7 @@ def _articles(requests: list[list[list[Request]]]) -> set[str]:
         for messages in requests
         for found in messages
         for request in found
-        if request.article and not request.object[-1].endswith("s")
+        if request.article and not _PLURAL.search(request.object[-1])
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,15 +40,13 @@ def find_parser(pipeline: str | Path | None = None) -> Parser:
     Raises:
         TurnloomError: If a pipeline is named and cannot be loaded.
     """
+    names = [str(pipeline)] if pipeline is not None else [name for name in PIPELINES if find_spec(name)]
+    if not names:  # Known before spaCy is imported, which takes seconds.
+        return pattern_requests
     try:
         import spacy
     except ImportError as error:
-        if pipeline is not None:
-            raise TurnloomError("spaCy is not installed", "pip install 'turnloom[privacy]', or leave it out") from error
-        return pattern_requests
-    names = [str(pipeline)] if pipeline is not None else [name for name in PIPELINES if spacy.util.is_package(name)]
-    if not names:
-        return pattern_requests
+        raise TurnloomError("spaCy is not installed", "pip install 'turnloom[privacy]'") from error
     import warnings
 
     try:
