@@ -13,6 +13,8 @@ from turnloom.runtime.protocols import Vectors, unit_rows
 
 MOST_PARSED, FEWEST_PER_GROUP, MOST_PER_GROUP = 6_000, 10, 40
 """How many typical members are parsed: in all, and per group."""
+MOST_COUNTED = 40_000
+"""In how many typical members, in all, keywords are counted."""
 CANDIDATES = 16
 KEYWORDS = 5
 CLOSENESS, CONTRAST = 16.0, 1.0
@@ -91,9 +93,8 @@ def name_groups(
         >>> [group.name for group in name_groups(groups)]
         ['cancel an order', 'parcel late']
     """
-    per_group = min(max(MOST_PARSED // max(len(groups), 1), FEWEST_PER_GROUP), MOST_PER_GROUP)
-    typical = [list(texts[:per_group]) for texts in groups]
-    keywords = rank_keywords(groups)
+    typical = [list(texts[: _per_group(len(groups), MOST_PARSED, MOST_PER_GROUP)]) for texts in groups]
+    keywords = rank_keywords([texts[: _per_group(len(groups), MOST_COUNTED, MOST_COUNTED)] for texts in groups])
     candidates = [_merge(*both) for both in zip(_rank_requests(_parse(typical, parser)), keywords, strict=True)]
     if meaning is not None:
         candidates = _by_meaning(candidates, meaning)
@@ -106,6 +107,10 @@ def name_groups(
         GroupName(name, tuple(" ".join(phrase) for phrase, _ in ranked[:KEYWORDS]))
         for name, ranked in zip(names, keywords, strict=True)
     ]
+
+
+def _per_group(groups: int, in_all: int, most: int) -> int:
+    return min(max(in_all // max(groups, 1), FEWEST_PER_GROUP), most)
 
 
 def _parse(groups: list[list[str]], parser: Parser) -> list[list[list[Request]]]:
