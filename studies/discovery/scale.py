@@ -41,7 +41,10 @@ def main(folder: str, count: int) -> None:
     gib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"{count:,} messages, groups {found.summary.levels}, {seconds:.1f} s ({used:.1f} s of CPU), {gib:.2f} GiB")
     if count == 100_000:
-        record("discovery", {"discover_seconds_per_100k": seconds, "discover_cpu_seconds_per_100k": used, "discover_100k_gib": gib})
+        record(
+            "discovery",
+            {"discover_seconds_per_100k": seconds, "discover_cpu_seconds_per_100k": used, "discover_100k_gib": gib},
+        )
     elif count == 1_000_000:
         record("discovery", {"discover_million_gib": gib, "discover_million_seconds": seconds})
 

@@ -7,7 +7,7 @@ from sklearn.metrics import adjusted_rand_score
 from tests.discovery.toy import planted
 from turnloom.discovery import neighbours
 from turnloom.discovery.grouping import centred, centres_of, find_groups
-from turnloom.discovery.hierarchy import dissolve_small
+from turnloom.discovery.levels import dissolve_small
 from turnloom.discovery.neighbours import nearest, shared_neighbours
 
 

@@ -10,7 +10,8 @@ from sklearn.metrics import adjusted_rand_score
 from tests.discovery.toy import planted, said
 from turnloom.discovery import Messages, discover, load_discovery, save_discovery
 from turnloom.discovery.grouping import centres_of
-from turnloom.discovery.hierarchy import ALONE, BLANK, nest
+from turnloom.discovery.hierarchy import ALONE, BLANK
+from turnloom.discovery.levels import nest
 from turnloom.errors import TurnloomError
 
 

@@ -12,7 +12,8 @@ from pydantic import BaseModel, ConfigDict
 
 from turnloom.discovery.folder import SavedDiscovery
 from turnloom.discovery.grouping import centred, centres_of, find_groups
-from turnloom.discovery.hierarchy import MIN_SIZE, TYPICAL, dissolve_small
+from turnloom.discovery.hierarchy import MIN_SIZE, TYPICAL
+from turnloom.discovery.levels import dissolve_small
 from turnloom.discovery.messages import Messages
 from turnloom.discovery.names import Namer
 from turnloom.discovery.neighbours import Numbers

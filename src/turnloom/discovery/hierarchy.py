@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from turnloom.discovery.grouping import Centres, centred, centres_of, find_groups
+from turnloom.discovery.levels import dissolve_small, members_of, nest, similarity_to_centre
 from turnloom.discovery.messages import Messages
 from turnloom.discovery.names import GroupName, Meaning, Namer
 from turnloom.discovery.neighbours import Numbers
 from turnloom.runtime.protocols import Encoder, Progress, Vectors, unit_rows
 
 MIN_SIZE = 5
-FITS = 0.1
-"""A message of a small group joins another one if it is as close to it as all but this share of its members."""
-TWO_LEVELS, THREE_LEVELS = 60, 400
-"""Up to so many groups, a hierarchy has two or three levels; else four."""
 TYPICAL = 5
-BLOCK = 8_192
 BLANK, ALONE = "it has no words", "too few other messages are like it"
 
 
@@ -147,7 +142,7 @@ def discover(
     leaf[said] = dissolve_small(unit[said], found, min_size)
     reasons = ["" if group >= 0 else ALONE if words else BLANK for group, words in zip(leaf, said, strict=True)]
     centres = centres_of(unit, leaf)
-    near = _similarity(unit, leaf, centres)
+    near = similarity_to_centre(unit, leaf, centres)
     levels = nest(centres)
     on_progress("names", 0.0, "")
     named = _name_levels(messages, leaf, near, levels, centres, namer or Namer(), encoder, mean)
@@ -171,71 +166,6 @@ def discover(
     return Discovery(summary, messages, ids, reasons, near, mean, unit_rows(centres.means)[order])
 
 
-def dissolve_small(unit: Vectors, groups: Numbers, min_size: int) -> Numbers:
-    """Dissolve groups that are too small: a member joins the nearest other group if it fits, or becomes -1.
-
-    The others are numbered from 0, in their order.
-    """
-    sizes = np.bincount(groups, minlength=1) if len(groups) else np.zeros(0, np.int64)
-    kept = np.flatnonzero(sizes >= min_size)
-    number = np.full(len(sizes), -1, np.int64)
-    number[kept] = np.arange(len(kept))
-    found = number[groups] if len(groups) else groups
-    loose = np.flatnonzero(found < 0)
-    if not len(loose) or not len(kept):
-        return found
-    centres = centres_of(unit, found)
-    near = _similarity(unit, found, centres)
-    members = _members(found, near, np.arange(len(kept)), len(kept))
-    border = np.array([np.quantile(near[inside], FITS) for inside in members])
-    means = unit_rows(centres.means)
-    for start in range(0, len(loose), BLOCK):
-        part = loose[start : start + BLOCK]
-        scores = unit[part] @ means.T
-        best = scores.argmax(axis=1)
-        fits = scores[np.arange(len(part)), best] >= border[best]
-        found[part] = np.where(fits, best, -1)
-    return found
-
-
-def _similarity(unit: Vectors, groups: Numbers, centres: Centres) -> Vectors:
-    """Return how near each message is to the centre of its group; 0 for those in none."""
-    means = unit_rows(centres.means)
-    near = np.zeros(len(unit), np.float32)
-    for start in range(0, len(unit), BLOCK):
-        part = slice(start, start + BLOCK)
-        inside = groups[part] >= 0
-        rows = np.flatnonzero(inside) + start
-        near[rows] = np.einsum("ij,ij->i", unit[rows], means[groups[rows]])
-    return near
-
-
-def nest(centres: Centres) -> list[Numbers]:
-    """Return the group that each leaf belongs to, level by level from the top; the last level is the leaves.
-
-    Groups are merged by Ward's method, so each level is made of whole groups of the next.
-    """
-    from scipy.cluster.hierarchy import fcluster, linkage
-
-    count = len(centres.sizes)
-    leaves = np.arange(count)
-    if count < 4:
-        return [leaves]
-    depth = 2 if count <= TWO_LEVELS else 3 if count <= THREE_LEVELS else 4
-    tree = linkage(unit_rows(centres.means).astype(np.float64), "ward")
-    wanted = [max(2, round(count ** ((level + 1) / depth))) for level in range(depth - 1)]
-    return [*(fcluster(tree, number, "maxclust").astype(np.int64) - 1 for number in wanted), leaves]
-
-
-def _members(leaf: Numbers, near: Vectors, of_leaf: Numbers, count: int) -> list[Numbers]:
-    """Return the members of each group of a level, the most typical first."""
-    inside = np.flatnonzero(leaf >= 0)
-    group = of_leaf[leaf[inside]]
-    order = np.lexsort((-near[inside], group))
-    bounds = np.searchsorted(group[order], np.arange(count + 1))
-    return [inside[order[start:end]] for start, end in pairwise(bounds)]
-
-
 def _name_levels(
     messages: Messages,
     leaf: Numbers,
@@ -251,7 +181,7 @@ def _name_levels(
     named = []
     for of_leaf in reversed(levels):
         count = int(of_leaf.max(initial=-1)) + 1
-        members = _members(leaf, near, of_leaf, count)
+        members = members_of(leaf, near, of_leaf, count)
         texts = [[messages.texts[place] for place in found] for found in members]
         weights = centres.sizes.astype(np.float64)
         means = (
@@ -286,7 +216,7 @@ def _groups(
     rank = np.zeros(0, np.int64)
     for level, of_leaf in enumerate(levels):
         count = int(of_leaf.max(initial=-1)) + 1
-        members = _members(leaf, near, of_leaf, count)
+        members = members_of(leaf, near, of_leaf, count)
         sizes = np.array([messages.occurrences[found].sum() for found in members], np.int64)
         order = np.argsort(-sizes, kind="stable")
         rank = np.argsort(order)
