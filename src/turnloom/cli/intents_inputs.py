@@ -58,12 +58,8 @@ def read_pool(source: str, context_turns: int) -> list[tuple[str, ...]]:
 
 def _customer_turns(turns: list[dict[str, Any]], context_turns: int) -> Iterator[tuple[str, ...]]:
     """Yield the turns of everyone but the answering side, or of the first speaker if nobody is named so."""
-    from turnloom.views.context_response import SYSTEM_SPEAKERS
+    from turnloom.discovery.messages import answers_of
 
-    speakers = [(turn["speaker"] or "").lower() for turn in turns]
-    answers = [speaker in SYSTEM_SPEAKERS for speaker in speakers]
-    if not any(answers):
-        answers = [speaker != speakers[0] for speaker in speakers]
-    for index, answer in enumerate(answers):
+    for index, answer in enumerate(answers_of(turns)):
         if not answer:
             yield tuple(turn["text"] for turn in turns[max(index - context_turns, 0) : index + 1])

@@ -14,9 +14,12 @@ from turnloom import __version__
 from turnloom.cli import (
     convert,
     data,
+    discover,
+    drift,
     embed,
     evaluate,
     export,
+    flow,
     inspect,
     intents,
     prepare,
@@ -51,6 +54,9 @@ app.command("compare")(evaluate.compare)
 app.command("report")(evaluate.report)
 app.command("embed")(embed.embed)
 app.command("vectors")(vectors.vectors)
+app.command("discover")(discover.discover)
+app.command("flow")(flow.flow)
+app.command("drift")(drift.drift)
 app.command("serve")(serve.serve)
 app.add_typer(data.app, name="data")
 app.add_typer(templates.app, name="templates")

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from turnloom.discovery.names import name_groups
 from turnloom.intents.examples import Examples, Turns, drawn
 from turnloom.intents.fitted import Fitted
-from turnloom.intents.naming import name_groups
 from turnloom.intents.scope import familiarity
 from turnloom.runtime.protocols import Vectors, unit_rows
 
@@ -180,8 +180,8 @@ def _clusters(
         cohesions.append(float(towards.mean()))
     texts = [[messages[place][-1] for place in found] for found in ordered]
     return [
-        Cluster(name, tuple(dict.fromkeys(said))[:typical], len(found), cohesion, tuple(int(place) for place in found))
-        for name, said, found, cohesion in zip(name_groups(texts), texts, ordered, cohesions, strict=True)
+        Cluster(named.name, tuple(dict.fromkeys(said))[:typical], len(found), cohesion, tuple(map(int, found)))
+        for named, said, found, cohesion in zip(name_groups(texts), texts, ordered, cohesions, strict=True)
     ]
 
 

@@ -153,6 +153,17 @@ class ConversationEncoder:
             found[chosen] = (turns * said[:, :, None]).sum(axis=1)
         return unit_rows(found)
 
+    def encode_all_turns(self, contexts: Sequence[Context], speakers: Speakers | None = None) -> list[Vectors]:
+        """Return the turns of each conversation in context, as `encode_turns` does, many conversations at a time.
+
+        Of a conversation longer than `max_turns`, only the last ones are returned.
+        """
+        found = [np.zeros((0, 2 * self.reader.shape.width), np.float32)] * len(contexts)
+        for chosen, sizes, (_, turns) in self._batches(contexts, speakers):
+            for index, size, vectors in zip(chosen.tolist(), sizes.tolist(), turns, strict=True):
+                found[index] = np.array(vectors[:size])
+        return found
+
     def _batches(
         self, contexts: Sequence[Context], speakers: Speakers | None
     ) -> Iterator[tuple[Numbers, Numbers, tuple[Vectors, Vectors]]]:

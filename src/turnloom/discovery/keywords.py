@@ -1,11 +1,11 @@
-"""Readable names for groups of messages, taken from the words of their members."""
+"""Contrastive keywords: what members of a group say and members of other groups do not."""
 
 from __future__ import annotations
 
 import html
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, product
 from string import ascii_lowercase
 from typing import NamedTuple
@@ -22,10 +22,12 @@ ENOUGH = 0.35
 """A second phrase joins a one-word name if it scores at least this share of the first."""
 SMOOTHING = 0.02
 SHORTEST = 3
+MOST_WORDS = 5
+"""The longest name."""
 LONGEST_TEXT = 40
 STEM = 5
 """Words that share this many leading letters count as forms of one word; so do "seat" and "seats"."""
-_NOISE = re.compile(
+NOISE = re.compile(
     r"https?://\S+|www\.\S+|\S+@\S+\.\w+"  # Links and e-mail addresses.
     r"|<[A-Z_]+>|\[[A-Z_]+\]|__\w+__"  # Placeholders for personal data.
     r"|[@#]\w+|(?:^|\s)[*^~-]\s?[A-Z]{1,4}\b(?=\s*$)"  # Handles, hashtags, and an agent's initials at the end.
@@ -34,7 +36,7 @@ _PIECE = re.compile(r"(?P<word>[^\W\d_]+(?:['’-][^\W\d_]+)*)|(?P<break>[^\s\w'
 _NOT = {"not", "no", "never", "without"}
 _SHORT = {"no", "up"}
 _NEGATED = re.compile(r"(?:\w+n['’]t|cannot|dont|doesnt|didnt|wont|cant|isnt|hasnt|havent)$")
-_FILLERS = """
+_FILLER_WORDS = """
 a about after afternoon again all also always am an and another any anyone are as at be because been before being
 both but by can could day did do does doing done each either else evening ever every few for from get gets getting
 give given go goes going gone gonna good got guys had has have having he hello her here hey hi him his how i if in
@@ -46,17 +48,19 @@ want wanted wants was way we well went were what when where which while who why 
 you your yours
 """
 """English words that carry no topic."""
-_FILLER_SET = frozenset(_FILLERS.split())
+FILLERS = frozenset(_FILLER_WORDS.split())
 
 
-class _Candidate(NamedTuple):
+class Candidate(NamedTuple):
+    """A phrase for a group's name; a higher score is better."""
+
     phrase: Phrase
     score: float
 
 
 def _runs(text: str) -> list[list[str]]:
     """Split a message into runs of usable words, at punctuation and placeholders."""
-    text = _NOISE.sub(" . ", html.unescape(text)).replace("’", "'").lower()
+    text = NOISE.sub(" . ", html.unescape(text)).replace("’", "'").lower()
     runs: list[list[str]] = [[]]
     for piece in _PIECE.finditer(text):
         word = piece["word"]
@@ -64,7 +68,7 @@ def _runs(text: str) -> list[list[str]]:
             runs.append([])
         elif _NEGATED.match(word):
             runs[-1].append("not")
-        elif word.partition("'")[0] not in _FILLER_SET and word not in _FILLER_SET:
+        elif word.partition("'")[0] not in FILLERS and word not in FILLERS:
             runs[-1] += [word.removesuffix("'s")] if len(word) >= SHORTEST or word in _SHORT else []
     return [run for run in runs if run]
 
@@ -81,16 +85,16 @@ def _phrases(text: str) -> set[Phrase]:
     return found
 
 
-def _candidates(own: Counter[Phrase], size: int, shares: Mapping[Phrase, float], groups: int) -> list[_Candidate]:
+def _candidates(own: Counter[Phrase], size: int, shares: Mapping[Phrase, float], groups: int) -> list[Candidate]:
     """Rank a group's phrases: frequent in the group, rare in other groups."""
     found = []
     for phrase, count in own.items():
-        if count < 2:  # A phrase that only one message contains is chance.
+        if count < 2 and size > 1:  # A phrase that only one message contains is chance.
             continue
         share = count / size
         rest = (shares[phrase] - share) / max(groups - 1, 1)
         weight = share * np.log((share + SMOOTHING) / (rest + SMOOTHING)) * len(phrase) ** LENGTH_POWER
-        found.append(_Candidate(phrase, float(weight)))
+        found.append(Candidate(phrase, float(weight)))
     return sorted(found, key=lambda each: (-each.score, each.phrase))
 
 
@@ -108,21 +112,18 @@ def _joined(name: Phrase, more: Phrase, texts: Sequence[str]) -> Phrase:
     return name + more if _said_first(name, more, texts) else more + name
 
 
-def _name(candidates: list[_Candidate], texts: Sequence[str], taken: set[frozenset[str]]) -> Phrase:
-    """Return the best phrase, extended by a second if it is too short or taken; empty if nothing is left."""
-    if not candidates or candidates[0].score <= 0:
-        return ()
-    (name, best), *rest = candidates
-    others = _unlike(name, rest)
-    if len(name) == 1 and others and others[0].score >= ENOUGH * best:
-        name = _joined(name, others[0].phrase, texts)
-    if frozenset(name) not in taken:
-        return name
-    longer = (_joined(name, each.phrase, texts) for each in _unlike(name, rest))
-    return next((phrase for phrase in longer if frozenset(phrase) not in taken), ())
+def _joined_name(candidates: list[Candidate], texts: Sequence[str]) -> list[Candidate]:
+    """Extend a best phrase of one word by the next one, if that says nearly as much."""
+    if not candidates or len(candidates[0].phrase) > 1:
+        return candidates
+    name, best = candidates[0]
+    others = unlike(name, candidates[1:])
+    if not others or others[0].score < ENOUGH * best:
+        return candidates
+    return [Candidate(_joined(name, others[0].phrase, texts), best), *candidates]
 
 
-def _unlike(name: Phrase, candidates: list[_Candidate]) -> list[_Candidate]:
+def unlike(name: Phrase, candidates: list[Candidate]) -> list[Candidate]:
     """Drop phrases that add nothing to a name, as "delayed" adds nothing to "flight delay"."""
 
     def alike(one: str, other: str) -> bool:
@@ -132,38 +133,41 @@ def _unlike(name: Phrase, candidates: list[_Candidate]) -> list[_Candidate]:
 
 
 def _shortened(text: str) -> str:
-    plain = re.sub(r"[\d|]+", " ", _NOISE.sub(" ", html.unescape(text)))  # In CSV, | separates labels.
-    return " ".join(plain.split())[:LONGEST_TEXT].strip() or "other"
+    plain = re.sub(r"[\d|]+", " ", NOISE.sub(" ", html.unescape(text)))  # In CSV, | separates labels.
+    return " ".join(plain.split()[:MOST_WORDS])[:LONGEST_TEXT].strip() or "other"
 
 
-def _first_free(texts: Sequence[str], taken: Sequence[str]) -> str:
-    """Return the first message that is not a name yet; if all are, add a letter."""
+def message_name(texts: Sequence[str], taken: Collection[frozenset[str]]) -> str:
+    """Return the start of the first message that is not a name yet; if all are, add a letter."""
     short = list(dict.fromkeys(map(_shortened, texts)))
     lettered = (
         f"{short[0]} ({letters})" for size in (1, 2) for letters in map("".join, product(ascii_lowercase, repeat=size))
     )
-    return next(name for name in chain(short, lettered) if name not in taken)
+    return next(name for name in chain(short, lettered) if frozenset(name.split()) not in taken)
 
 
-def name_groups(groups: Sequence[Sequence[str]]) -> list[str]:
-    """Name each group by a short phrase that many of its members contain and other groups do not.
+def rank(counts: Sequence[Counter[Phrase]], sizes: Sequence[int]) -> list[list[Candidate]]:
+    """Rank the phrases of each group: frequent in the group, rare in other groups.
 
-    Names are unique. If no phrase stands out, or the script has no spaces between words, the group's first message is
-    its name, so put the most typical one first.
+    Args:
+        counts: How many members of each group have a phrase.
+        sizes: How many members each group has.
+    """
+    shares: defaultdict[Phrase, float] = defaultdict(float)
+    for own, size in zip(counts, sizes, strict=True):
+        for phrase, count in own.items():
+            shares[phrase] += count / size
+    return [_candidates(own, size, shares, len(counts)) for own, size in zip(counts, sizes, strict=True)]
+
+
+def rank_keywords(groups: Sequence[Sequence[str]]) -> list[list[Candidate]]:
+    """Rank phrases of one to three words that members of a group contain and other groups do not, best first.
 
     Example:
-        >>> name_groups([["please cancel my order 12", "cancel order 7"], ["my parcel is late", "is my parcel late"]])
+        >>> groups = [["please cancel my order 12", "cancel order 7"], ["my parcel is late", "is my parcel late"]]
+        >>> [" ".join(found[0].phrase) for found in rank_keywords(groups)]
         ['cancel order', 'parcel late']
     """
     counts = [Counter(phrase for text in texts for phrase in _phrases(text)) for texts in groups]
-    shares: defaultdict[Phrase, float] = defaultdict(float)
-    for own, texts in zip(counts, groups, strict=True):
-        for phrase, count in own.items():
-            shares[phrase] += count / len(texts)
-    taken: set[frozenset[str]] = set()
-    names: list[str] = []
-    for own, texts in zip(counts, groups, strict=True):
-        phrase = _name(_candidates(own, len(texts), shares, len(groups)), texts, taken)
-        names.append(" ".join(phrase) or _first_free(texts, names))
-        taken.add(frozenset(names[-1].split()))
-    return names
+    ranked = rank(counts, [len(texts) for texts in groups])
+    return [_joined_name(found, texts) for found, texts in zip(ranked, groups, strict=True)]

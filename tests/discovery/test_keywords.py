@@ -4,7 +4,12 @@ import re
 
 import pytest
 
-from turnloom.intents.naming import name_groups
+from turnloom.discovery import names as module
+
+
+def name_groups(groups: list[list[str]]) -> list[str]:
+    return [group.name for group in module.name_groups(groups)]
+
 
 CANCEL = ["please cancel my order 1234", "hi, i want to cancel order 77", "can you cancel my order?"]
 TRACK = ["my parcel hasn't arrived yet", "the parcel has not arrived", "parcel 12 has still not arrived"]

@@ -1,0 +1,27 @@
+"""See your conversations: a named hierarchy of what people say, a flow graph, and what changes over time."""
+
+from __future__ import annotations
+
+from turnloom.discovery.folder import SavedDiscovery, load_discovery, save_discovery
+from turnloom.discovery.hierarchy import Discovery, Group, Summary, discover
+from turnloom.discovery.messages import MessageOptions, Messages, encode_messages, read_messages
+from turnloom.discovery.names import GroupName, Namer, name_groups
+from turnloom.discovery.phrases import find_parser
+
+__all__ = [
+    "Discovery",
+    "Group",
+    "GroupName",
+    "MessageOptions",
+    "Messages",
+    "Namer",
+    "SavedDiscovery",
+    "Summary",
+    "discover",
+    "encode_messages",
+    "find_parser",
+    "load_discovery",
+    "name_groups",
+    "read_messages",
+    "save_discovery",
+]

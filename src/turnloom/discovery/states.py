@@ -1,0 +1,128 @@
+"""States of conversations: turns grouped by what they do, per role."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from turnloom.discovery.neighbours import Numbers
+from turnloom.runtime.conversation import ConversationEncoder
+from turnloom.runtime.protocols import Encoder, Vectors, unit_rows
+
+STATES_PER_ROLE = 16
+"""Two roles with their states, the start and the end are 34 nodes: what fits on a page."""
+TURNS_PER_STATE = 20
+"""Fewer states if there are fewer turns of a role than this for each."""
+SAMPLE = 40_000
+BLOCK = 8_192
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Turns:
+    """The turns of conversations in flat lists.
+
+    Attributes:
+        texts: What was said.
+        roles: Whose turn it is.
+        offsets: Where each conversation starts, and where the last one ends.
+    """
+
+    texts: list[str]
+    roles: list[str]
+    offsets: Numbers
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @property
+    def starts(self) -> Numbers:
+        """The indices of first turns."""
+        return self.offsets[:-1]
+
+
+def flatten(conversations: Sequence[Sequence[tuple[str, str]]]) -> Turns:
+    """Put conversations, lists of (role, text), into flat lists."""
+    offsets = np.cumsum([0, *map(len, conversations)])
+    flat = [turn for conversation in conversations for turn in conversation]
+    return Turns([text for _, text in flat], [role for role, _ in flat], offsets)
+
+
+def encode_states(encoder: Encoder, turns: Turns) -> tuple[Vectors, Vectors]:
+    """Return a vector per turn that says what it does, and one of what it means.
+
+    The first has three parts of equal weight: what the turn calls for in its context, what the turn before it called
+    for, and what it means. "Yes" after an offer and "yes" after a question differ in the second. A model without a
+    conversation encoder has only the third.
+    """
+    texts = list(dict.fromkeys(turns.texts))
+    row = {text: number for number, text in enumerate(texts)}
+    meaning = unit_rows(encoder.encode(texts))[[row[text] for text in turns.texts]]
+    if not isinstance(encoder, ConversationEncoder):
+        return meaning, meaning
+    bounds = list(zip(turns.offsets[:-1].tolist(), turns.offsets[1:].tolist(), strict=True))
+    read = encoder.encode_all_turns(
+        [turns.texts[start:end] for start, end in bounds], [turns.roles[start:end] for start, end in bounds]
+    )
+    width = encoder.reader.shape.width
+    calls = np.zeros((len(turns), width), np.float32)
+    before = np.zeros((len(turns), width), np.float32)
+    for (_, end), vectors in zip(bounds, read, strict=True):
+        own = unit_rows(vectors[:, :width])
+        calls[end - len(own) : end] = own
+        before[end - len(own) + 1 : end] = own[:-1]
+    return np.concatenate([calls, before, meaning], axis=1), meaning
+
+
+@dataclass(frozen=True)
+class States:
+    """States of turns.
+
+    Attributes:
+        state: The state of each turn.
+        roles: The role of each state.
+        near: How near each turn is to the centre of its state; higher is nearer.
+    """
+
+    state: Numbers
+    roles: list[str]
+    near: Vectors
+
+
+def find_states(vectors: Vectors, roles: Sequence[str], per_role: int = STATES_PER_ROLE) -> States:
+    """Group the turns of each role into states, the largest first.
+
+    Args:
+        vectors: What the turns do, as `encode_states` returns it.
+        roles: The role of each turn.
+        per_role: At most how many states a role has.
+    """
+    state = np.zeros(len(vectors), np.int64)
+    near = np.zeros(len(vectors), np.float32)
+    of_state: list[str] = []
+    role_of = np.array(roles)
+    for role in sorted(set(roles)):
+        rows = np.flatnonzero(role_of == role)
+        count = min(per_role, max(1, len(rows) // TURNS_PER_STATE), len(rows))
+        found, distance = _k_means(vectors[rows], count)
+        order = np.argsort(-np.bincount(found, minlength=count), kind="stable")
+        state[rows] = np.argsort(order)[found] + len(of_state)
+        near[rows] = -distance
+        of_state += [role] * count
+    return States(state, of_state, near)
+
+
+def _k_means(vectors: Vectors, count: int) -> tuple[Numbers, Vectors]:
+    """Return the group of each vector and its distance from the centre; many vectors are grouped by a sample."""
+    from sklearn.cluster import KMeans
+
+    chosen = np.random.default_rng(SEED).choice(len(vectors), min(SAMPLE, len(vectors)), replace=False)
+    model = KMeans(count, n_init=3, random_state=SEED).fit(vectors[np.sort(chosen)])
+    groups, distances = np.zeros(len(vectors), np.int64), np.zeros(len(vectors), np.float32)
+    for start in range(0, len(vectors), BLOCK):
+        apart = model.transform(vectors[start : start + BLOCK])
+        groups[start : start + BLOCK] = apart.argmin(axis=1)
+        distances[start : start + BLOCK] = apart.min(axis=1)
+    return groups, distances
