@@ -15,6 +15,15 @@ if ! have turnloom.r10_at_1; then
   sed -i 's/"max_turns": 3/"max_turns": null/' runs/reranker/turnloom-all-turns/turnloom.json
   python -m studies.lib.results reranker turnloom-all-turns runs/reranker/turnloom-all-turns --suite ums
 fi
+if ! have rerank.r10_at_1; then
+  # runs/vectors are those of $corpus by turnloom-mini; runs/conversation/seed0 to seed2 are made by studies/conversation.
+  for seed in 0 1 2; do
+    turnloom train rerank runs/vectors --start "runs/conversation/seed$seed" --out "runs/reranker/rerank$seed" --set "seed=$seed"
+  done
+  python -m studies.reranker.turn_level suite runs/reranker/rerank{0,1,2}
+  python -m studies.reranker.turn_level appropriate runs/reranker/rerank{0,1,2}
+  python -m studies.reranker.turn_level speed runs/reranker/rerank0
+fi
 python -m studies.reranker.plots runs/reranker/ums
 python -m studies.reranker.figures
 python -m studies.reranker.page
