@@ -16,9 +16,9 @@ if ! have turnloom.r10_at_1; then
   python -m studies.lib.results reranker turnloom-all-turns runs/reranker/turnloom-all-turns --suite ums
 fi
 if ! have rerank.r10_at_1; then
-  # runs/vectors are those of $corpus by turnloom-mini; runs/conversation/seed0 to seed2 are made by studies/conversation.
+  # studies/conversation makes the vectors and the conversation encoders.
   for seed in 0 1 2; do
-    turnloom train rerank runs/vectors --start "runs/conversation/seed$seed" --out "runs/reranker/rerank$seed" --set "seed=$seed"
+    turnloom train rerank runs/conversation/vectors --start "runs/conversation/seed$seed" --out "runs/reranker/rerank$seed" --set "seed=$seed"
   done
   python -m studies.reranker.turn_level suite runs/reranker/rerank{0,1,2}
   python -m studies.reranker.turn_level appropriate runs/reranker/rerank{0,1,2}
