@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from turnloom.cli.console import VECTORS, note, say, share_progress, write_text
 from turnloom.cli.discover import MODEL, PIPELINE, TABLE
 from turnloom.errors import TurnloomError
+
+if TYPE_CHECKING:
+    from turnloom.discovery.flow import Flow
 
 
 def flow(
@@ -44,7 +49,9 @@ def flow(
     from turnloom.runtime.model_folder import find_model
     from turnloom.vectors.encoder import stored
 
-    _check_ending(out)
+    renderers = _renderers()
+    if out.suffix not in renderers:
+        raise TurnloomError(f"{out} has no known ending", f"choose one of {', '.join(renderers)}")
     find_model(model)
     wanted = FlowFilter(source, label, _date(since, "since"), _date(until, "until"), dialogues)
     conversations = read_conversations(table, wanted)
@@ -56,7 +63,7 @@ def flow(
         found = build_flow(
             conversations, encoder, per_role=states, min_share=min_share, namer=namer, on_progress=progress
         )
-    write_text(out, _rendered(found, out))
+    write_text(out, renderers[out.suffix](found))
     name = {node.id: node.name for node in found.nodes}
     for edge in [edge for edge in found.edges if edge.source == 0]:
         say(f"{100 * edge.share:3.0f} % start with: {name[edge.target]}")
@@ -64,7 +71,7 @@ def flow(
     say("Next: open it, or filter with --label, --source, --since and --until")
 
 
-def _renderers() -> dict[str, object]:
+def _renderers() -> dict[str, Callable[[Flow], str]]:
     from turnloom.discovery import flow_drawing as drawing
 
     return {
@@ -74,17 +81,6 @@ def _renderers() -> dict[str, object]:
         ".dot": drawing.flow_dot,
         ".json": lambda found: found.model_dump_json(indent=2) + "\n",
     }
-
-
-def _check_ending(out: Path) -> None:
-    if out.suffix not in _renderers():
-        raise TurnloomError(f"{out} has no known ending", f"choose one of {', '.join(_renderers())}")
-
-
-def _rendered(found: object, out: Path) -> str:
-    render = _renderers()[out.suffix]
-    assert callable(render)
-    return str(render(found))
 
 
 def _date(text: str | None, option: str) -> dt.datetime | None:

@@ -97,9 +97,10 @@ class Drift(BaseModel):
     groups: list[GroupChange]
     intents: list[IntentChange] = []
 
-    def changed(self, *verdicts: Verdict) -> list[GroupChange]:
-        """Return the groups with one of these verdicts."""
-        return [group for group in self.groups if group.verdict in verdicts]
+
+def _borders(old: SavedDiscovery) -> list[float]:
+    """Return how near to its centre a message must be, for each group of the lowest level."""
+    return [float(np.quantile(old.similarity[old.group == leaf.id], FITS)) for leaf in old.summary.leaves()]
 
 
 def assign(old: SavedDiscovery, vectors: Vectors) -> Numbers:
@@ -107,8 +108,7 @@ def assign(old: SavedDiscovery, vectors: Vectors) -> Numbers:
     leaves = old.summary.leaves()
     if not leaves:
         return np.full(len(vectors), -1, np.int64)
-    borders = [np.quantile(old.similarity[old.group == leaf.id], FITS) for leaf in leaves]
-    border, ids = np.array(borders), np.array([leaf.id for leaf in leaves])
+    border, ids = np.array(_borders(old)), np.array([leaf.id for leaf in leaves])
     found = np.full(len(vectors), -1, np.int64)
     for start in range(0, len(vectors), BLOCK):
         unit = unit_rows(unit_rows(vectors[start : start + BLOCK]) - old.mean)
@@ -137,9 +137,8 @@ def measure_drift(
     new = _new_groups(old, vectors, group, min_size)
     before, now = int(old.messages.occurrences.sum()), int(messages.occurrences.sum())
     changes = []
-    for leaf in old.summary.leaves():
+    for leaf, border in zip(old.summary.leaves(), _borders(old), strict=True):
         members = old.group == leaf.id
-        border = np.quantile(old.similarity[members], FITS)
         was = int(old.messages.occurrences[members & (old.similarity >= border)].sum())
         chosen = np.flatnonzero(group == leaf.id)
         size = int(messages.occurrences[chosen].sum())

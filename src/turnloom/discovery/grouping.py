@@ -68,9 +68,15 @@ def centres_of(vectors: Vectors, groups: Numbers) -> Centres:
 
 def centred(vectors: Vectors) -> Vectors:
     """Remove what all messages of a domain share, which does not separate groups."""
+    return centred_with_mean(vectors)[0]
+
+
+def centred_with_mean(vectors: Vectors) -> tuple[Vectors, Vectors]:
+    """Return centred unit vectors, and the mean that was removed."""
     unit = unit_rows(vectors)
-    unit -= unit.mean(axis=0)
-    return unit_rows(unit)
+    mean = unit.mean(axis=0)
+    unit -= mean
+    return unit_rows(unit), mean
 
 
 def find_groups(vectors: Vectors, on_progress: Callable[[str, float], None] = lambda *_: None) -> Numbers:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from turnloom.discovery.grouping import Centres, centred, centres_of, find_groups
+from turnloom.discovery.grouping import Centres, centred_with_mean, centres_of, find_groups
 from turnloom.discovery.levels import dissolve_small, members_of, nest, similarity_to_centre
 from turnloom.discovery.messages import Messages
 from turnloom.discovery.names import GroupName, Meaning, Namer
@@ -133,9 +133,7 @@ def discover(
     Returns:
         The hierarchy. Every message is in a group or has a reason why not.
     """
-    unit = unit_rows(vectors)
-    mean = unit.mean(axis=0)
-    unit = centred(vectors)
+    unit, mean = centred_with_mean(vectors)
     said = np.array([any(map(str.isalnum, text)) for text in messages.texts])
     leaf = np.full(len(unit), -1, np.int64)
     found = find_groups(unit[said], lambda step, share: on_progress(step, share, ""))
@@ -144,10 +142,11 @@ def discover(
     centres = centres_of(unit, leaf)
     near = similarity_to_centre(unit, leaf, centres)
     levels = nest(centres)
+    members = [members_of(leaf, near, of_leaf, _count(of_leaf)) for of_leaf in levels]
     on_progress("names", 0.0, "")
-    named = _name_levels(messages, leaf, near, levels, centres, namer or Namer(), encoder, mean)
+    named = _name_levels(messages, members, levels, centres, namer or Namer(), encoder, mean)
     on_progress("names", 1.0, "")
-    groups, numbers = _groups(messages, leaf, near, levels, centres, named)
+    groups, numbers = _groups(messages, members, levels, centres, named)
     first = sum(len(set(level.tolist())) for level in levels[:-1])
     order = np.argsort(numbers)
     summary = Summary(
@@ -166,10 +165,14 @@ def discover(
     return Discovery(summary, messages, ids, reasons, near, mean, unit_rows(centres.means)[order])
 
 
+def _count(of_leaf: Numbers) -> int:
+    """Return the number of groups on a level."""
+    return int(of_leaf.max(initial=-1)) + 1
+
+
 def _name_levels(
     messages: Messages,
-    leaf: Numbers,
-    near: Vectors,
+    members: Sequence[Sequence[Numbers]],
     levels: Sequence[Numbers],
     centres: Centres,
     namer: Namer,
@@ -179,10 +182,9 @@ def _name_levels(
     """Name the groups of each level, the leaves first: they are what people look at."""
     taken: list[str] = []
     named = []
-    for of_leaf in reversed(levels):
-        count = int(of_leaf.max(initial=-1)) + 1
-        members = members_of(leaf, near, of_leaf, count)
-        texts = [[messages.texts[place] for place in found] for found in members]
+    for of_leaf, of_level in zip(reversed(levels), reversed(members), strict=True):
+        count = len(of_level)
+        texts = [[messages.texts[place] for place in found] for found in of_level]
         weights = centres.sizes.astype(np.float64)
         means = (
             np.stack(
@@ -203,8 +205,7 @@ def _name_levels(
 
 def _groups(
     messages: Messages,
-    leaf: Numbers,
-    near: Vectors,
+    members: Sequence[Sequence[Numbers]],
     levels: Sequence[Numbers],
     centres: Centres,
     named: Sequence[Sequence[GroupName]],
@@ -215,15 +216,13 @@ def _groups(
     above: dict[int, int] = {}
     rank = np.zeros(0, np.int64)
     for level, of_leaf in enumerate(levels):
-        count = int(of_leaf.max(initial=-1)) + 1
-        members = members_of(leaf, near, of_leaf, count)
-        sizes = np.array([messages.occurrences[found].sum() for found in members], np.int64)
+        sizes = np.array([messages.occurrences[found].sum() for found in members[level]], np.int64)
         order = np.argsort(-sizes, kind="stable")
         rank = np.argsort(order)
         first = len(groups)
         for group in order.tolist():
             leaves = np.flatnonzero(of_leaf == group)
-            found = members[group]
+            found = members[level][group]
             groups.append(
                 Group(
                     id=len(groups),

@@ -11,7 +11,7 @@ from turnloom.errors import TurnloomError
 from turnloom.runtime.conversation import ConversationEncoder, ConversationShape, Numbers
 from turnloom.runtime.model_folder import CONVERSATION, damage_named, files_fingerprint
 from turnloom.runtime.onnx_backend import open_graph
-from turnloom.runtime.protocols import Encoder, Vectors, has_separate_heads
+from turnloom.runtime.protocols import Encoder, Vectors, has_separate_heads, in_full_precision
 from turnloom.runtime.reranker import load_reranker
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def load_conversation(folder: Path, encoder: Any) -> ConversationEncoder:
     """
     identity = conversation_fingerprint(folder, encoder)
     # In bfloat16 the vectors differ slightly, but the re-ranker was trained for the same model.
-    exact = files_fingerprint(folder / CONVERSATION, encoder.fingerprint.removesuffix("-bf16"))
+    exact = files_fingerprint(folder / CONVERSATION, in_full_precision(encoder.fingerprint))
     reranker = load_reranker(folder, identity, exact)
     if (folder / CONVERSATION / READ_GRAPH).exists():
         reader = OnnxReader(folder)

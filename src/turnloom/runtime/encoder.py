@@ -24,7 +24,7 @@ from turnloom.runtime.model_folder import (
 )
 from turnloom.runtime.mteb_model import MtebEncoder, is_mteb_model
 from turnloom.runtime.onnx_backend import OnnxEncoder, exported_kind
-from turnloom.runtime.protocols import Context, Encoder, Vectors
+from turnloom.runtime.protocols import BF16, Context, Encoder, Vectors
 from turnloom.runtime.trusted import check_folder
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class LoadedModel:
     ) -> None:
         self.model = model
         self.name = name
-        self.fingerprint = fingerprint + ("-bf16" if bf16 else "")
+        self.fingerprint = fingerprint + (BF16 if bf16 else "")
         self.languages = languages
         self._format = context_format or ContextFormat()
         self._batch_size = batch_size or self.BATCH_SIZE

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     import torch
 
+BF16 = "-bf16"
+"""What the fingerprint of a model ends with if it computes in bfloat16."""
 Vectors = npt.NDArray[np.float32]
 Context = Sequence[str]
 """The turns of a conversation so far, oldest first."""
@@ -68,6 +70,11 @@ def turn_encoder(encoder: Any) -> Encoder:
 def has_separate_heads(model: Model) -> bool:
     """Whether a model computes all outputs from meaning vectors, with `apply_head(vectors, role)`."""
     return bool(getattr(model, "separate_heads", False))
+
+
+def in_full_precision(fingerprint: str) -> str:
+    """Return the fingerprint that a model computing in bfloat16 has without it."""
+    return fingerprint.removesuffix(BF16)
 
 
 def is_made_for(model: Model, fingerprint: str) -> bool:

@@ -53,7 +53,7 @@ def train_conversation(
     sampler = open_sampler(recipe, vectors)
     base, network = _network(recipe, sampler)
     run = VectorRun(
-        recipe, sampler, network, lambda step, _: _loss(recipe, sampler, network, step), base, out, on_progress
+        recipe, sampler, network, lambda step: _loss(recipe, sampler, network, step), base, out, on_progress
     )
     run.train(minutes, began, resume=resume)
     measure_familiarity(network, sampler, on_progress=on_progress)

@@ -14,7 +14,7 @@ from torch import Tensor
 from turnloom.errors import TurnloomError
 from turnloom.objectives import ContextReplyHeads, InverseFrequencyContrast
 from turnloom.runtime.model_folder import folder_fingerprint, model_folder
-from turnloom.runtime.protocols import Progress, Vectors
+from turnloom.runtime.protocols import Progress, Vectors, in_full_precision
 from turnloom.training.recipe import Recipe, Refit
 from turnloom.vectors import VectorTable
 from turnloom.vectors.encoder import read_or_encode
@@ -49,7 +49,7 @@ def open_vectors(folder: Path, recipe: Recipe) -> VectorTable:
             "leave --vectors out" + (f", or train the heads only: {fixed}" if fixed else ""),
         )
     table, base = VectorTable(folder), model_folder(str(recipe.model.start))
-    if table.manifest.fingerprint.removesuffix("-bf16") != folder_fingerprint(base):
+    if in_full_precision(table.manifest.fingerprint) != folder_fingerprint(base):
         raise TurnloomError(
             f"{folder} holds vectors of {table.manifest.model}, not of the base model {base}",
             "start from that model, or make new vectors with: turnloom vectors",

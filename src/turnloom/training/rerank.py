@@ -57,7 +57,7 @@ def train_rerank(
     sampler = open_sampler(recipe, vectors)
     base, conversation, network = _networks(recipe, sampler)
 
-    def loss(step: int, _: float) -> tuple[Tensor, int]:
+    def loss(step: int) -> tuple[Tensor, int]:
         return rerank_loss(recipe, sampler, conversation, network, step)
 
     def add(folder: Path) -> None:

@@ -26,7 +26,7 @@ from turnloom.objectives.gathering import (
 from turnloom.runtime.conversation_folder import own_weights
 from turnloom.runtime.encoder import load_encoder
 from turnloom.runtime.model_folder import NOT_THE_MODEL, model_folder
-from turnloom.runtime.protocols import Encoder, Progress, turn_encoder
+from turnloom.runtime.protocols import Encoder, Progress, in_full_precision, turn_encoder
 from turnloom.training.clock import RunClock, rate_factor
 from turnloom.training.conversation_data import ConversationSampler
 from turnloom.training.folder import CONFIG, WORK, claim
@@ -56,8 +56,8 @@ class VectorRun:
         recipe: The recipe.
         sampler: The dialogues to learn from.
         network: The network; all weights that require a gradient are trained.
-        loss: Returns the loss of a step and the number of contexts in it, given the step and the share of the run
-            that is done; with several processes, those of this one's share.
+        loss: Returns the loss of a step and the number of contexts in it; with several processes, those of this one's
+            share.
         base: The base model's folder.
         out: The new model's folder: a copy of the base model with what was trained in it.
         on_progress: Called with a step, the share of it that is done, and a note.
@@ -68,7 +68,7 @@ class VectorRun:
         recipe: VectorRecipe,
         sampler: ConversationSampler,
         network: nn.Module,
-        loss: Callable[[int, float], tuple[Tensor, int]],
+        loss: Callable[[int], tuple[Tensor, int]],
         base: Path,
         out: Path,
         on_progress: Progress,
@@ -130,7 +130,7 @@ class VectorRun:
         for group in self._optimizer.param_groups:
             group["lr"] = self._recipe.rate * rate_factor("onecycle", 0.0, part)
         self._optimizer.zero_grad()
-        loss, contexts = self._loss(self.result.steps, part)
+        loss, contexts = self._loss(self.result.steps)
         loss.backward()
         seen = torch.tensor([float(contexts), loss.item()])
         if world_size() > 1:
@@ -202,7 +202,7 @@ def base_model(recipe: VectorRecipe, sampler: ConversationSampler) -> tuple[Path
     folder = model_folder(recipe.model.start)
     encoder = load_encoder(folder)
     # Vectors made in bfloat16 differ slightly, but are good enough to train on.
-    if sampler.fingerprint.removesuffix("-bf16") != turn_encoder(encoder).fingerprint:
+    if in_full_precision(sampler.fingerprint) != turn_encoder(encoder).fingerprint:
         table = sampler.tables[0]
         raise TurnloomError(
             f"{table.folder} holds vectors of {table.manifest.model}, not of {folder}",

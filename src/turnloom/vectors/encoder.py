@@ -15,6 +15,7 @@ from turnloom.runtime.protocols import (
     Encoder,
     Vectors,
     has_separate_heads,
+    in_full_precision,
     is_made_for,
     source_of,
     turn_encoder,
@@ -36,7 +37,7 @@ class StoredEncoder:
     def __init__(self, encoder: Encoder, table: VectorTable) -> None:
         # Vectors made in bfloat16 differ slightly, but are good enough for the same model in full precision.
         made_by = table.manifest.fingerprint
-        if not (is_made_for(encoder, made_by) or is_made_for(encoder, made_by.removesuffix("-bf16"))):
+        if not (is_made_for(encoder, made_by) or is_made_for(encoder, in_full_precision(made_by))):
             raise TurnloomError(
                 f"{table.folder} holds vectors of {table.manifest.model}, not of {encoder.name}",
                 "use that model, or make new vectors with: turnloom vectors",

@@ -16,6 +16,7 @@ from turnloom.benchmarks.run import RunResult
 from turnloom.errors import TurnloomError
 from turnloom.pages import figure, page, paragraph
 from turnloom.pages.plots import labelled_points
+from turnloom.runtime.protocols import BF16
 
 __all__ = ["build_report"]
 
@@ -53,7 +54,7 @@ def build_report(runs: Mapping[str, RunResult], cache: Path, on_part: Callable[[
         drawn, missing = draw(lookups)
         if not missing:
             return drawn
-        bf16 = " --bf16" if any(runs[name].fingerprint.endswith("-bf16") for name in missing) else ""
+        bf16 = " --bf16" if any(runs[name].fingerprint.endswith(BF16) for name in missing) else ""
         # A new folder, since existing results would not be computed again.
         command = f"turnloom evaluate MODEL --tasks {task} --cache {cache}{bf16} --out NEW-FOLDER"
         text = "No vectors are kept in {} for {}. This makes them: <code>{}</code>"
