@@ -97,7 +97,7 @@ MISTAKES = [
         "a file that is not there", "convert caths.csv --out {out}", "caths.csv matches no file. Fix: check the path"
     ),
     Mistake("a folder without logs", "convert nothing --out {out}", "nothing matches no file"),
-    Mistake("a spreadsheet instead of a CSV", "convert chats.xlsx --out {out}", "looks like none of the known formats"),
+    Mistake("a spreadsheet instead of a CSV", "convert chats.xlsx --out {out}", "is no whole Excel workbook"),
     Mistake("a CSV without messages", "convert columns.csv --out {out}", "name it with --map text=COLUMN"),
     Mistake("a CSV with a header alone", "convert header.csv --out {out}", "header.csv: no records"),
     Mistake(
@@ -119,7 +119,7 @@ MISTAKES = [
         "a misspelt field",
         "convert chats.csv --map rolle=role --out {out}",
         "--map has no field 'rolle'. Fix: its fields are dialogue_id, text, speaker, turn, time, intent, "
-        "language, dates",
+        "language, dates, agent",
     ),
     Mistake("a misspelt field of JSON", "convert chats.jsonl --map rolle=role --out {out}", "has no field 'rolle'"),
     Mistake("an empty file", "convert empty.csv --out {out}", "empty.csv is empty. Fix: leave it out"),

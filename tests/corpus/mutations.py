@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
+import re
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -79,6 +82,8 @@ class Fuzz:
     reader: str
     content: bytes
     records: int | None
+    may_be_empty: bool = False
+    """Whether nothing at all may be left of it: a transcript without its time spans."""
 
 
 def _json_record(way: str, number: int) -> Any:
@@ -185,14 +190,118 @@ def parquet_fuzz(count: int, rng: random.Random) -> Iterator[Fuzz]:
         row["turn"] = str(row["turn"])
         row[rng.choice(list(row))] = rng.choice(["\x00", "", "x" * 200_000 if number % 100 == 0 else "y", None, "=1+1"])
         rows.append(row)
-    import io
-
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     buffer = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(rows), buffer)
     yield Fuzz("parquet", buffer.getvalue(), len(rows))
+
+
+SIGNS = [
+    "\x00",
+    "\ufeff",
+    "\u200e",
+    "\u2028",
+    "\r",
+    "\t",
+    ":",
+    '"',
+    "<",
+    "[",
+    "]",
+    "-->",
+    "From ",
+    "=",
+    "9" * 400,
+    "é" * 300,
+]
+
+
+def _text_mutation(content: bytes, rng: random.Random) -> bytes:
+    """A text with some of its lines or characters lost, doubled, moved or replaced."""
+    for _ in range(rng.randrange(1, 4)):
+        choice = rng.randrange(8)
+        lines = content.split(b"\n")
+        line = rng.randrange(len(lines))
+        at = rng.randrange(len(content) + 1)
+        if choice == 0:
+            content = content[:at]
+        elif choice == 1:
+            content = content[:at] + rng.choice(SIGNS).encode() + content[at:]
+        elif choice == 2:
+            content = content[:at] + rng.randbytes(rng.randrange(1, 20)) + content[at + rng.randrange(20) :]
+        elif choice == 3:
+            del lines[line]
+            content = b"\n".join(lines)
+        elif choice == 4:
+            lines.insert(rng.randrange(len(lines)), lines[line])
+            content = b"\n".join(lines)
+        elif choice == 5:
+            content = content[:at] + content[at + rng.randrange(1, 40) :]
+        elif choice == 6:
+            lines[line] = rng.choice(SIGNS).encode() * rng.choice([1, 3, 5_000])
+            content = b"\n".join(lines)
+        else:
+            lines[line] = lines[line].swapcase().replace(b" ", rng.choice([b"", b"\t", b"\xa0", b"\xc2\xa0"]))
+            content = b"\n".join(lines)
+    return content
+
+
+def _json_mutation(content: bytes, rng: random.Random) -> bytes:
+    """An export in which a value at any depth has another type, is missing, or is broken off."""
+    choice = rng.random()
+    if choice < 0.2:
+        return _text_mutation(content, rng)
+    if choice < 0.22:  # A few: each takes as long as a hundred others.
+        at = rng.randrange(len(content))
+        return content[:at] + _bomb(rng) + content[at:]
+    try:
+        values = [json.loads(content)]
+    except ValueError:
+        values = [json.loads(line) for line in content.splitlines()]
+    mutate = rng.choice([_wrong_type, _missing_key])
+    values = [mutate(value, rng) for value in values]
+    return b"\n".join(json.dumps(value, indent=rng.choice([None, 1])).encode() for value in values)
+
+
+def _archive_mutation(content: bytes, rng: random.Random) -> bytes:
+    """A workbook or an archive with broken bytes, or with a broken member in a whole archive."""
+    if rng.random() < 0.4:
+        changed = bytearray(content)
+        for _ in range(rng.randrange(1, 6)):
+            changed[rng.randrange(len(changed))] = rng.randrange(256)
+        return bytes(changed[: rng.randrange(len(changed) // 2, len(changed) + 1)])
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(buffer, "w") as new:
+        names = old.namelist()
+        broken = rng.choice(names)
+        for name in names:
+            new.writestr(name, _text_mutation(old.read(name), rng) if name == broken else old.read(name))
+    return buffer.getvalue()
+
+
+SHAPELESS = {"dialogue_id": "ref", "text": "events[].says", "speaker": "events[].by.name", "time": "events[].on"}
+"""The paths of `_shapeless`."""
+
+
+def _shapeless() -> bytes:
+    events = [{"by": {"name": name}, "says": f"room {name}", "on": "2024-05-01T10:00:00Z"} for name in ("Ann", "Ben")]
+    return json.dumps([{"ref": f"r{number}", "events": events} for number in range(3)]).encode()
+
+
+def export_fuzz(reader: str, count: int, rng: random.Random) -> Iterator[Fuzz]:
+    """Files with a mutated record each, from the variants of a format."""
+    from tests.corpus.variants import VARIANTS
+
+    contents = [one.content for one in VARIANTS if one.reader == reader and not one.content.startswith(b"PK")]
+    contents += [_shapeless()] if reader == "json" else []
+    books = [one.content for one in VARIANTS if one.reader == reader == "excel"]
+    for _ in range(count):
+        content = rng.choice(contents or books)
+        is_json = re.match(rb"\{|\[\s*\{", content) is not None
+        mutate = _archive_mutation if books else _json_mutation if is_json else _text_mutation
+        yield Fuzz(reader, mutate(content, rng), None, may_be_empty=True)
 
 
 def fuzz_files(reader: str, count: int, seed: int = 0) -> Iterator[Fuzz]:
@@ -204,4 +313,4 @@ def fuzz_files(reader: str, count: int, seed: int = 0) -> Iterator[Fuzz]:
         yield from json_array_fuzz(reader, count, rng)
     else:
         makers = {"csv": csv_fuzz, "transcript": transcript_fuzz, "parquet": parquet_fuzz}
-        yield from makers[reader](count, rng)
+        yield from makers[reader](count, rng) if reader in makers else export_fuzz(reader, count, rng)

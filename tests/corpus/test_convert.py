@@ -6,6 +6,7 @@ import functools
 import gzip
 import http.server
 import json
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,8 @@ import pytest
 
 from tests.corpus.formats import WRITERS, json_lines, sample, turns_record
 from turnloom.corpus import convert, find_logs, read_manifest, read_table
+from turnloom.corpus.readers.json_records import json_records
+from turnloom.corpus.readers.location import UNPACKED_BYTES, open_raw, unpacked
 from turnloom.corpus.schema import Dialogue, dialogues_from_arrow
 from turnloom.corpus.table import TableWriter
 from turnloom.errors import TurnloomError
@@ -178,3 +181,18 @@ def test_logs_behind_a_url(tmp_path: Path, web: tuple[str, Path]) -> None:
     assert conversion.manifest.dialogues == 1_501
     with pytest.raises(TurnloomError, match="cannot be read"):
         find_logs([f"{url}/nothing.jsonl"])
+
+
+@pytest.mark.parametrize("packing", ["gzip", "zstd"])
+def test_a_file_that_unpacks_to_far_more_than_any_log_is_not_read_to_its_end(tmp_path: Path, packing: str) -> None:
+    path = tmp_path / {"gzip": "bomb.json.gz", "zstd": "bomb.json.zst"}[packing]
+    with pa.CompressedOutputStream(str(path), packing) as file:
+        file.write(b"[")
+        for _ in range(100):
+            file.write(b'{"text": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"},' * 20_000)
+        file.write(b"{}]")
+    with open_raw(str(path)) as raw, unpacked(str(path), raw) as stream:
+        with pytest.raises(OSError, match="unpacks to more than 100 times its size"):
+            list(json_records(stream, "array", re.compile("{")))
+        read = stream.tell() if packing == "gzip" else stream.unpacked
+        assert UNPACKED_BYTES < read < 2 * UNPACKED_BYTES

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -313,6 +314,14 @@ class TestDetection:
                 detect_format(read_head(str(path)))
         else:
             assert detect_format(read_head(str(path))).format == expected
+
+    def test_brackets_without_end_are_soon_given_up(self, tmp_path: Path) -> None:
+        path = tmp_path / "bomb.json"
+        path.write_bytes(b'{\n"d.json": ' + b'{"a":' * 100_000 + b"\n}\n")
+        start = time.process_time()
+        with pytest.raises(TurnloomError, match="none of the known formats"):
+            detect_format(read_head(str(path)))
+        assert time.process_time() - start < 10
 
     def test_what_cannot_be_read_is_said(self, tmp_path: Path) -> None:
         (tmp_path / "empty.csv").write_text("\n")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from turnloom.corpus.readers.logfile import open_raw, unpacked
+from turnloom.corpus.readers.location import open_raw, unpacked
 from turnloom.errors import TurnloomError
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from turnloom.corpus.catalog import get_dataset, load_catalog
 from turnloom.corpus.engine import daft
-from turnloom.corpus.readers.logfile import open_raw, stem, unpacked
+from turnloom.corpus.readers.location import open_raw, stem, unpacked
 from turnloom.corpus.schema import Dialogue, Slot, Turn, check_dialogue, dialogues_to_arrow
 from turnloom.corpus.table import Manifest, TableWriter, count_by_source, read_table
 from turnloom.corpus.turn_arrays import Offsets, map_turns, with_field

@@ -1,7 +1,7 @@
 """Find, count and replace personal data in a whole table.
 
-`patterns` finds personal data with a recognisable format. Presidio with a spaCy model replaces names and street
-addresses by <NAME> and <ADDRESS> (extra `privacy`).
+`patterns` finds personal data with a recognisable format or place: names in greetings and signatures, too. Presidio
+with a spaCy model replaces the other names and places by <NAME> and <ADDRESS> (extra `privacy`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from turnloom.errors import TurnloomError
 __all__ = ["NAME_KINDS", "personal_counts", "scrub_names", "scrubbed"]
 
 NAME_KINDS = ("NAME", "ADDRESS")
-ALL_KINDS = (*KINDS, *NAME_KINDS)
 _ENTITIES = {"PERSON": "NAME", "LOCATION": "ADDRESS"}
 MIN_SCORE = 0.5
 
@@ -61,15 +60,15 @@ def scrub_names(texts: pa.Array, model: str) -> tuple[pa.Array, list[list[str]]]
 
 def scrubbed(table: Any, names_model: str | None) -> Any:
     """Replace personal data by placeholders, and add a column `scrubbed` that counts them by type."""
-    counted = pa.struct([(kind, pa.int32()) for kind in ALL_KINDS])
+    counted = pa.struct([(kind, pa.int32()) for kind in KINDS])
 
     def change(texts: pa.Array) -> tuple[pa.Array, npt.NDArray[np.int32]]:
         texts, counts = scrub_texts(texts)
-        named = np.zeros((len(texts), len(NAME_KINDS)), np.int32)
         if names_model:
-            texts, found = scrub_names(texts, names_model)
-            named = np.array([[kinds.count(kind) for kind in NAME_KINDS] for kinds in found], np.int32).reshape(-1, 2)
-        return texts, np.concatenate([counts, named], axis=1)
+            texts, replaced = scrub_names(texts, names_model)
+            for kind in NAME_KINDS:
+                counts[:, KINDS.index(kind)] += np.array([kinds.count(kind) for kinds in replaced], np.int32)
+        return texts, counts
 
     def scrub(turns: pa.Array) -> list[pa.Array]:
         offsets, flat = split_turns(turns)
@@ -77,7 +76,7 @@ def scrubbed(table: Any, names_model: str | None) -> Any:
         changed = join_turns(offsets, with_texts(flat, texts, lambda values: change(values)[0]))
         none = np.zeros(len(turns), np.int32)
         columns = [pa.array(sums(own, offsets).astype(np.int32) if own.any() else none) for own in counts.T]
-        return [changed, pa.StructArray.from_arrays(columns, names=list(ALL_KINDS))]
+        return [changed, pa.StructArray.from_arrays(columns, names=list(KINDS))]
 
     return with_columns(table, {"turns": TURNS_TYPE, "scrubbed": counted}, scrub, "turns")
 
@@ -85,5 +84,5 @@ def scrubbed(table: Any, names_model: str | None) -> Any:
 def personal_counts(table: Any) -> dict[str, int]:
     """Count the replaced personal data of a scrubbed table by type, omitting types that do not occur."""
     col = daft().col
-    counts = table.agg(*[col("scrubbed").get(kind).sum().alias(kind) for kind in ALL_KINDS]).to_pylist()[0]
+    counts = table.agg(*[col("scrubbed").get(kind).sum().alias(kind) for kind in KINDS]).to_pylist()[0]
     return {kind: count for kind, count in counts.items() if count}

@@ -2,9 +2,37 @@
 
 from __future__ import annotations
 
-from turnloom.corpus.readers import delimited, messages, multiwoz, parquet, sgd, taskmaster, transcript, turns
+from turnloom.corpus.readers import (
+    captions,
+    delimited,
+    email,
+    excel,
+    json_paths,
+    messages,
+    multiwoz,
+    parquet,
+    sgd,
+    speaker_blocks,
+    taskmaster,
+    transcript,
+    turns,
+)
 from turnloom.corpus.readers.base import Head, JsonReader, Reader, ReadOptions
 from turnloom.corpus.readers.logfile import ByteStream, Parsed, Rejection, read_lines
+from turnloom.corpus.readers.vendors import (
+    calls,
+    discord,
+    freshdesk,
+    hubspot,
+    intercom,
+    livechat,
+    slack,
+    teams,
+    telegram,
+    whatsapp,
+    zendesk,
+    zendesk_chat,
+)
 from turnloom.errors import TurnloomError
 from turnloom.plugins import find_plugin, plugin_names
 
@@ -24,19 +52,36 @@ __all__ = [
 
 GROUP = "turnloom.readers"
 
-READERS: dict[str, Reader] = {
-    reader.name: reader
-    for reader in (
-        parquet.READER,
-        messages.READER,
-        sgd.READER,
-        turns.READER,
-        multiwoz.READER,
-        taskmaster.READER,
-        delimited.READER,
-        transcript.READER,
-    )
-}
+_EVERY: tuple[Reader, ...] = (
+    json_paths.READER,
+    parquet.READER,
+    excel.READER,
+    messages.READER,
+    sgd.READER,
+    turns.READER,
+    multiwoz.READER,
+    telegram.READER,
+    discord.READER,
+    teams.READER,
+    slack.READER,
+    hubspot.READER,
+    zendesk.READER,
+    zendesk_chat.READER,
+    intercom.READER,
+    freshdesk.READER,
+    livechat.READER,
+    calls.READER,
+    taskmaster.READER,
+    captions.WEBVTT,
+    captions.SRT,
+    email.MBOX,
+    email.EML,
+    whatsapp.READER,
+    *delimited.READERS,
+    speaker_blocks.READER,
+    transcript.READER,
+)
+READERS: dict[str, Reader] = {reader.name: reader for reader in _EVERY}
 """Every format by name, most distinctive first: detection takes the first that recognises a file."""
 
 

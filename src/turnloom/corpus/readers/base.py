@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import io
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 from turnloom.corpus.readers.json_records import Container, JsonRecord, find_container, json_records
+from turnloom.corpus.readers.json_walk import sample_json
 from turnloom.corpus.readers.logfile import UTF_8, ByteStream, Parsed, Rejection, shorten
 from turnloom.corpus.readers.times import TimeReader
 from turnloom.corpus.schema import BadDialogueError, Dialogue, check_dialogue
+
+_LOOKED_AT = 200
+"""Records looked at to recognise a format."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +29,7 @@ class ReadOptions:
         stem: Names dialogues without ids: ``<stem>-<line>``.
         mapping: For tables, which column holds which field.
         times: Parses the times of the file: ``options.times.read(value)``.
+        agents: The speakers who are agents, if the user named them: all others are customers.
     """
 
     source: str
@@ -30,6 +37,7 @@ class ReadOptions:
     mapping: dict[str, str] = field(default_factory=dict)
     language: str | None = None
     times: TimeReader = field(default_factory=TimeReader)
+    agents: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -39,29 +47,48 @@ class Head:
     path: str
     content: bytes
     encoding: str = UTF_8
+    mapping: dict[str, str] = field(default_factory=dict)
+    """What the user said about its columns or paths."""
+
+    @cached_property
+    def sample(self) -> list[Any]:
+        """Its first JSON values, as far as they can be decoded; empty if it is not JSON."""
+        return sample_json(self.content)
 
     @property
     def container(self) -> Container | None:
         """The JSON container of its records, if it is JSON."""
         return find_container(self.content)
 
-    def first_record(self) -> JsonRecord | None:
-        """The first JSON record that can be decoded."""
+    @cached_property
+    def _first_record(self) -> JsonRecord | None:
         if self.container is None:
             return None
         anywhere = re.compile(r'[{"]')
-        for record in json_records(io.BufferedReader(io.BytesIO(self.content)), self.container, anywhere):
-            if isinstance(record, JsonRecord):
-                return record
-        return None
+        records = json_records(io.BufferedReader(io.BytesIO(self.content)), self.container, anywhere)
+        # Each bracket of a text nested without end is another broken record, so only the first ones are looked at.
+        whole = (record for record in itertools.islice(records, _LOOKED_AT) if isinstance(record, JsonRecord))
+        return next(whole, None)
+
+    def first_record(self) -> JsonRecord | None:
+        """The first JSON record that can be decoded."""
+        return self._first_record
 
     def lines(self) -> list[str]:
         """The lines of its text; the last one may be cut off."""
+        return self._lines
+
+    @cached_property
+    def _lines(self) -> list[str]:
         return self.content.decode("utf-8-sig", "replace").splitlines()
 
 
 class Reader(Protocol):
-    """One log format."""
+    """One log format.
+
+    A reader whose dialogues may be scattered over a file has ``pieces = True`` and yields them with the sort keys of
+    their turns; ``spans_files = True`` says that they may even go on in other files of a folder.
+    """
 
     @property
     def name(self) -> str:
@@ -119,15 +146,28 @@ class JsonReader:
 
     def parsed(self, record: JsonRecord, options: ReadOptions) -> Parsed | Rejection:
         """Return the record as a dialogue without empty turns, or the reason why it is not one."""
-        try:
-            if not isinstance(record.value, dict):
-                raise BadDialogueError(f"a record is {type(record.value).__name__}, not an object", record.value)
-            dialogue = self.parse(record, options)
-            said = [turn for turn in dialogue.turns if not isinstance(turn.text, str) or turn.text.strip()]
-            dropped, dialogue.turns = len(dialogue.turns) - len(said), said
-            return Parsed(check_dialogue(dialogue), dropped_turns=dropped)
-        except BadDialogueError as error:
-            return Rejection(record.line, error.reason, shorten(error.piece or repr(record.value)))
+        return parse_record(record, lambda: self.parse(record, options))
+
+
+def parse_record(record: JsonRecord, parse: Callable[[], Dialogue]) -> Parsed | Rejection:
+    """Return what `parse` makes of a record, without empty turns, or the reason why it is no dialogue."""
+    try:
+        if not isinstance(record.value, dict):
+            raise BadDialogueError(f"a record is {type(record.value).__name__}, not an object", record.value)
+        dialogue = parse()
+        said = [turn for turn in dialogue.turns if not isinstance(turn.text, str) or turn.text.strip()]
+        dropped, dialogue.turns = len(dialogue.turns) - len(said), said
+        return Parsed(check_dialogue(dialogue), dropped_turns=dropped)
+    except BadDialogueError as error:
+        return Rejection(record.line, error.reason, error_piece(error, record.value))
+
+
+def error_piece(error: BadDialogueError, value: Any) -> str:
+    """Return the offending text of an error, else that of the whole record."""
+    try:
+        return shorten(error.piece or repr(value))
+    except RecursionError:
+        return ""  # It could just be decoded, and is too deep to be shown.
 
 
 def value_of(record: Any, key: str, kind: type, what: str) -> Any:
@@ -155,7 +195,7 @@ def list_of(record: dict[str, Any], key: str, what: str) -> list[Any]:
 def identifier(value: Any, record: JsonRecord, options: ReadOptions) -> str:
     """Return the dialogue's id as text, or the file's name and line if the record has none."""
     if value is None or value == "":
-        return f"{options.stem}-{record.line}"
+        return f"{options.stem}-{record.line}" + (f".{record.nth}" if record.nth > 1 else "")
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         raise BadDialogueError(f"the dialogue's id is {type(value).__name__}, not text", value)
     return str(value)

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import csv
+import io
+import itertools
 from collections import deque
 from collections.abc import Iterator
 
+from turnloom.corpus.readers import cells
 from turnloom.corpus.readers.base import Head, ReadOptions
-from turnloom.corpus.readers.logfile import ByteStream, Line, Parsed, Rejection, read_lines, shorten
+from turnloom.corpus.readers.logfile import UTF_8, ByteStream, Line, Parsed, Rejection, read_lines, shorten
 from turnloom.corpus.readers.rows import FIELDS, Row, find_columns, group_rows
+from turnloom.corpus.readers.tables import TableKind
+from turnloom.corpus.readers.vendors import salesforce
 from turnloom.errors import TurnloomError
 
 DELIMITERS = "\t,;|"
+SAMPLE_ROWS = 50
+MAX_HEADER_CHARS = 100_000
 MAX_RECORD_LINES = 1_000
 """A quoted field with more lines than this is a quote that was never closed."""
 
@@ -107,55 +114,102 @@ def _header(line: bytes, path: str) -> tuple[str, list[str]]:
     if not text.strip():
         raise TurnloomError(f"{path} has no header line", "its first line must name the columns")
     delimiter = _delimiter(text)
-    return delimiter, _parse(text, delimiter) or []
+    try:
+        return delimiter, _parse(text, delimiter) or []
+    except csv.Error as error:
+        raise TurnloomError(f"{path} has no header line ({error})", "its first line must name the columns") from error
 
 
-class DelimitedReader:
-    """Reads a text file with a delimiter and one turn per row."""
+_SEPARATORS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar"}
+
+
+def sample_rows(head: Head) -> tuple[list[str], list[Row]]:
+    """Return the column names and the first rows of a file's start; no names if it is no table."""
+    lines = head.lines()
+    if head.container is not None or not lines or b"\x00" in head.content[:1_000] or len(lines[0]) > MAX_HEADER_CHARS:
+        return [], []
+    delimiter, names = _header(lines[0].encode(UTF_8), head.path) if lines[0].strip() else (",", [])
+    if len(names) < 2:
+        return [], []
+    stream = io.BufferedReader(io.BytesIO(head.content))
+    stream.readline()
+    rows = (row for row in _rows(read_lines(stream), names, delimiter) if isinstance(row, Row))
+    return names, list(itertools.islice(rows, SAMPLE_ROWS))
+
+
+def _rows(lines: Iterator[Line | Rejection], names: list[str], delimiter: str) -> Iterator[Row | Rejection]:
+    for record in split_records(lines, delimiter, len(names)):
+        if isinstance(record, Rejection):
+            yield record
+            continue
+        number, fields = record
+        if len(fields) != len(names):
+            reason = f"it has {len(fields)} fields, the header has {len(names)}"
+            yield Rejection(number, reason, shorten(delimiter.join(fields)))
+        else:
+            yield Row(number, dict(zip(names, fields, strict=True)))
+
+
+class TurnRows:
+    """Tables with a turn per row, under any column names."""
 
     name = "csv"
     title = "CSV or TSV, one row a turn"
 
+    def sign(self, names: list[str], rows: list[Row]) -> str | None:  # noqa: ARG002
+        """Recognise a known column name."""
+        by_name = [name.strip().lower().replace(" ", "_") for name in names]
+        known = [name for name in by_name if any(name in aliases for aliases in FIELDS.values())]
+        return ", ".join(known) or None
+
+    def read(
+        self, rows: Iterator[Row | Rejection], names: list[str], options: ReadOptions
+    ) -> Iterator[Parsed | Rejection]:
+        """Yield the dialogues of the rows."""
+        yield from group_rows(rows, find_columns(names, options.mapping, options.stem), options)
+
+
+class DelimitedReader:
+    """Reads a text file with a delimiter that holds one kind of table."""
+
+    pieces = True
+
+    def __init__(self, kind: TableKind) -> None:
+        self._kind = kind
+        self.name, self.title = kind.name, kind.title
+
     def recognise(self, head: Head) -> str | None:
-        """Recognise a header with a delimiter and a known column name, or a telling file name."""
-        lines = head.lines()
-        if head.container is not None or not lines or b"\x00" in head.content[:1_000]:
+        """Recognise a header with a delimiter and the columns of this kind of table, or a telling file name."""
+        names, rows = sample_rows(head)
+        if not names:
             return None
-        delimiter = _delimiter(lines[0])
-        names = [name.strip().strip('"').lower().replace(" ", "_") for name in lines[0].split(delimiter)]
-        known = [name for name in names if any(name in known for known in FIELDS.values())]
-        kind = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar"}[delimiter]
-        if len(names) > 1 and known:
-            return f"its first line is a {kind}-separated header with {', '.join(known)}"
+        turns = self._kind.name == TURN_ROWS.name
+        if not turns:
+            # Whoever names the columns of turns means turns.
+            return None if {"dialogue_id", "text"} & set(head.mapping) else self._kind.sign(names, rows)
+        separator = _SEPARATORS[_delimiter(head.lines()[0])]
+        if known := self._kind.sign(names, rows):
+            return f"its first line is a {separator}-separated header with {known}"
         ending = head.path.lower().removesuffix(".gz").removesuffix(".zst").rsplit(".", 1)[-1]
-        if len(names) > 1 and ending in ("csv", "tsv", "tab"):
-            return f"its name ends in .{ending} and its first line has {len(names)} {kind}-separated names"
+        if ending in ("csv", "tsv", "tab"):
+            return f"its name ends in .{ending} and its first line has {len(names)} {separator}-separated names"
         return None
 
     def check(self, head: Head, options: ReadOptions) -> None:
-        """Require a header with a column for the dialogue's id and one for the text."""
+        """Require a header, and for turns a column for the dialogue's id and one for the text."""
         _, names = _header(head.content.partition(b"\n")[0], head.path)
-        find_columns(names, options.mapping, head.path)
+        if self._kind.name == TURN_ROWS.name:
+            find_columns(names, options.mapping, head.path)
 
     def read(self, stream: ByteStream, path: str, options: ReadOptions) -> Iterator[Parsed | Rejection]:
         """Yield the file's dialogues, row by row."""
         lines = read_lines(stream)
         header = next(lines, None)
         delimiter, names = _header(header.content if isinstance(header, Line) else b"", path)
-        columns = find_columns(names, options.mapping, path)
-        yield from group_rows(self._rows(lines, names, delimiter), columns, options)
-
-    def _rows(self, lines: Iterator[Line | Rejection], names: list[str], delimiter: str) -> Iterator[Row | Rejection]:
-        for record in split_records(lines, delimiter, len(names)):
-            if isinstance(record, Rejection):
-                yield record
-                continue
-            number, fields = record
-            if len(fields) != len(names):
-                reason = f"it has {len(fields)} fields, the header has {len(names)}"
-                yield Rejection(number, reason, shorten(delimiter.join(fields)))
-            else:
-                yield Row(number, dict(zip(names, fields, strict=True)))
+        yield from self._kind.read(_rows(lines, names, delimiter), names, options)
 
 
-READER = DelimitedReader()
+TURN_ROWS = TurnRows()
+KINDS: tuple[TableKind, ...] = (salesforce.COMMENTS, salesforce.EMAILS, cells.KIND, TURN_ROWS)
+"""Every kind of table, most distinctive first; Excel workbooks hold the same."""
+READERS = tuple(DelimitedReader(kind) for kind in KINDS)

@@ -5,31 +5,40 @@ from __future__ import annotations
 import glob
 import io
 import re
-import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from turnloom.corpus.engine import daft
-from turnloom.corpus.readers import Head, ReadOptions, find_reader, reader_names
-from turnloom.corpus.readers.logfile import (
-    UTF_8,
-    as_utf8,
-    encoding_note,
-    find_encoding,
+from turnloom.corpus.readers import Head, Reader, ReadOptions, find_reader, reader_names
+from turnloom.corpus.readers.location import (
+    READ_ERRORS,
+    is_archive,
     is_url,
+    list_members,
     open_raw,
+    size_of,
+    split_member,
     stem,
     unpacked,
 )
+from turnloom.corpus.readers.logfile import UTF_8, as_utf8, encoding_note, find_encoding
 from turnloom.corpus.readers.rows import read_mapping
-from turnloom.corpus.readers.source import LogFile
+from turnloom.corpus.readers.source import LogFile, read_entries
+from turnloom.corpus.readers.suggestions import describe
 from turnloom.corpus.readers.times import DateSurvey, TimeReader
 from turnloom.errors import TurnloomError
 
 HEAD_BYTES = 2**20
 ENOUGH_DATES = 1_000
 """After this many dates with only one reading, the rest need not be checked."""
+_BESIDE = re.compile(
+    r"(?i)\.(?:jpe?g|png|gif|webp|heic|svg|bmp|tiff?|mp[34]|m4a|mov|avi|opus|ogg|oga|wav|aac|3gp|webm|pdf|docx?|pptx?|vcf"
+    r"|ics|zip|7z|rar|tgs|css|js|ttf|woff2?|ico|db|exe|html?)$|(?:^|[/\\])\.[^/\\]*$"
+)
+"""What exports hold beside conversations: media, documents, hidden files."""
+_NAMED = 3
 _LOOKS_NUMERIC = re.compile(rb"(?<!\d)\d{1,2}(\s?[./-]\s?| )\d{1,2}\1(?:\d{2}|\d{4})(?!\d)")
 
 
@@ -41,18 +50,36 @@ class Detection:
     why: str
 
 
+class UnknownFormatError(TurnloomError):
+    """A file that no reader recognises, or that lacks what its reader needs; `seen` describes it to a person."""
+
+    def __init__(self, problem: str, fix: str, seen: Sequence[str] = ()) -> None:
+        super().__init__(problem, fix)
+        self.seen = list(seen)
+
+
 def list_files(pattern: str) -> list[str]:
-    """List the files behind a path, a glob or a URL; a folder means all files in it."""
+    """List the files behind a path, a glob or a URL; a folder or a zip archive means all files in it."""
     if is_url(pattern):
         files = _list_remote(pattern)
-    elif Path(pattern).is_file():
+    elif Path(pattern).is_file() or split_member(pattern):
         files = [pattern]
     else:
         within = f"{pattern}/**/*" if Path(pattern).is_dir() else pattern
         files = [name for name in glob.glob(within, recursive=True) if Path(name).is_file()]  # noqa: PTH207
     if not files:
         raise TurnloomError(f"{pattern} matches no file", "check the path; a glob in quotes is expanded by Turnloom")
-    return sorted(files)
+    return sorted(one for name in files for one in (_list_archive(name) if is_archive(name) else [name]))
+
+
+def _list_archive(path: str) -> list[str]:
+    try:
+        members = list_members(path)
+    except OSError as error:
+        raise TurnloomError(f"{path} cannot be read ({error})", "check the path and the file") from error
+    if not members:
+        raise TurnloomError(f"{path} has no files in it", "export it again")
+    return members
 
 
 def _list_remote(pattern: str) -> list[str]:
@@ -67,7 +94,7 @@ def _list_remote(pattern: str) -> list[str]:
     return paths
 
 
-def read_head(path: str) -> Head:
+def read_head(path: str, mapping: dict[str, str] | None = None) -> Head:
     """Read the first megabyte of a file, or as much of it as a broken file yields."""
     content = rest = b""
     try:
@@ -77,14 +104,14 @@ def read_head(path: str) -> Head:
             # The first non-ASCII letter of an English log may come late; a remote file is not read twice for it.
             while content.isascii() and rest.isascii() and not is_url(path) and (rest := stream.read1(HEAD_BYTES)):
                 pass
-    except (OSError, EOFError, zlib.error) as error:
+    except READ_ERRORS as error:
         if not content:
             raise TurnloomError(f"{path} cannot be read ({error})", "check the path and the file") from error
     if not content.strip():
         raise TurnloomError(f"{path} is empty", "leave it out or export it again")
     encoding = find_encoding(content if not content.isascii() else content + rest)
     recoded = as_utf8(io.BufferedReader(io.BytesIO(content)), encoding)
-    return Head(path, content if encoding == UTF_8 else b"".join(iter(recoded.read1, b"")), encoding)
+    return Head(path, content if encoding == UTF_8 else b"".join(iter(recoded.read1, b"")), encoding, mapping or {})
 
 
 def detect_format(head: Head) -> Detection:
@@ -93,9 +120,14 @@ def detect_format(head: Head) -> Detection:
         why = find_reader(name).recognise(head)
         if why:
             return Detection(name, why)
-    raise TurnloomError(
-        f"{head.path} looks like none of the known formats ({', '.join(reader_names())})",
-        "name it with --format, and the columns of a table with --map dialogue_id=…,text=…",
+    seen = describe(head)
+    command = seen.command(head.path)
+    raise UnknownFormatError(
+        f"{head.path} looks like none of the known formats",
+        f"if the fields above are right, {command}"
+        if command
+        else f"name its format with --format ({', '.join(reader_names())}), or its columns or JSON paths with --map",
+        seen.lines,
     )
 
 
@@ -112,31 +144,103 @@ def find_logs(
     """Find the log files behind paths, globs and URLs, each with its format.
 
     Args:
-        patterns: Local paths, globs, folders or URLs.
+        patterns: Local paths, globs, folders, zip archives or URLs.
         format: The format of all files; by default detected per file.
         source: The name of the source; by default the file's name.
-        mapping: For tables, which column holds which field. For every format, set ``time`` to ``none`` to ignore times,
-            and ``dates`` to ``day-first`` or ``month-first`` to skip its detection.
+        mapping: For tables, which column holds which field; for JSON of any shape, its paths. For every format, set
+            ``time`` to ``none`` to ignore times, ``dates`` to ``day-first`` or ``month-first`` to skip its detection,
+            and ``agent`` to the names of agents, joined by ``|``.
         language: The conversations' language.
         on_detect: Called with each file and its detected format.
         on_note: Called with other notes: a file's encoding, the order of day and month.
     """
-    columns, times = read_mapping(mapping or {})
+    columns, times, agents = read_mapping(mapping or {})
     if format is not None:
         find_reader(format)  # Fails early if the format is unknown.
+    shared = ReadOptions(source or "", "", columns, language, times, agents)
     logs, surveys = [], []
-    for path in dict.fromkeys(path for pattern in patterns for path in list_files(pattern)):
-        head = read_head(path)
-        detection = Detection(format, "you said so") if format else detect_format(head)
-        if on_detect:
-            on_detect(path, detection)
-        if on_note and head.encoding != UTF_8:
-            on_note(encoding_note(path, head.encoding))
-        options = ReadOptions(source or stem(path), stem(path), columns, language, times)
-        find_reader(detection.format).check(head, options)
-        logs.append(LogFile(path, detection.format, options, encoding=head.encoding))
-        surveys.append(_survey_dates(logs[-1], head))
+    for pattern, paths in _distinct_files(patterns):
+        for head, detection in _recognised(pattern, paths, format, columns, on_note):
+            if on_detect:
+                on_detect(head.path, detection)
+            if on_note and head.encoding != UTF_8:
+                on_note(encoding_note(head.path, head.encoding))
+            reader = find_reader(detection.format)
+            spans = len(paths) > 1 and getattr(reader, "spans_files", False)
+            own_source, own_stem = _names(head.path, pattern if spans else None)
+            options = replace(shared, source=source or own_source, stem=own_stem)
+            _check(reader, head, options)
+            logs.append(LogFile(head.path, detection.format, options, encoding=head.encoding))
+            surveys.append(_survey_dates(logs[-1], head))
     return _with_date_orders(logs, surveys, on_note)
+
+
+def _distinct_files(patterns: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    seen: set[str] = set()
+    for pattern in patterns:
+        paths = [path for path in list_files(pattern) if path not in seen]
+        seen.update(paths)
+        if paths:
+            yield pattern, paths
+
+
+def _recognised(
+    pattern: str,
+    paths: list[str],
+    format: str | None,
+    columns: dict[str, str],
+    on_note: Callable[[str], None] | None,
+) -> Iterator[tuple[Head, Detection]]:
+    """Yield the files with their formats. In a folder or an archive, what holds no conversations is passed over."""
+    mixed = len(paths) > 1 and (is_archive(pattern) or Path(pattern).is_dir())
+    passed: list[str] = []
+    problem: UnknownFormatError | None = None
+    for path in paths:
+        if mixed and (_BESIDE.search(path) or (is_archive(pattern) and size_of(path) == 0)):
+            passed.append(path)
+            continue
+        try:
+            head = read_head(path, columns)
+            detection = Detection(format, "you said so") if format else detect_format(head)
+        except UnknownFormatError as error:
+            if not mixed:
+                raise
+            problem = problem or error
+            passed.append(path)
+            continue
+        yield head, detection
+    if len(passed) == len(paths):
+        raise problem or TurnloomError(
+            f"{pattern} holds only media and no conversations", "export it with its messages"
+        )
+    if passed and on_note:
+        names = [path.removeprefix(pattern).lstrip("/\\") for path in passed[:_NAMED]]
+        more = f" and {len(passed) - _NAMED:,} more" if len(passed) > _NAMED else ""
+        on_note(f"! {pattern}: {len(passed):,} of {len(paths):,} files were passed over: {', '.join(names)}{more}")
+
+
+def _names(path: str, export: str | None) -> tuple[str, str]:
+    """Return the names of a file's source and of its dialogues without ids.
+
+    Files of one export share a source if their conversations go on from file to file. Members of an archive share the
+    archive's, and a WhatsApp archive's `_chat.txt` its name.
+    """
+    member = split_member(path)
+    if member is None:
+        return stem(re.sub(r"[/\\]?[^/\\]*[*?\[].*", "", export) or export) if export else stem(path), stem(path)
+    inner = member[1].removesuffix(Path(member[1]).suffix)
+    return stem(member[0]), stem(member[0]) if inner.rpartition("/")[2] == "_chat" else inner.replace("/", "-")
+
+
+def _check(reader: Reader, head: Head, options: ReadOptions) -> None:
+    """Let the reader check the user's settings; what is missing in a table is explained with what it has."""
+    try:
+        reader.check(head, options)
+    except TurnloomError as error:
+        if b"\x00" in head.content[:1_000]:
+            raise  # Nothing of a binary file can be shown.
+        seen = describe(head)
+        raise UnknownFormatError(error.problem, error.fix, [*seen.lines, *seen.advice(head.path)]) from error
 
 
 def _survey_dates(log: LogFile, head: Head) -> DateSurvey:
@@ -145,16 +249,16 @@ def _survey_dates(log: LogFile, head: Head) -> DateSurvey:
     The order is decided once, before tasks start: it must not depend on where reading starts or how it is split.
     """
     survey, times = DateSurvey(), log.options.times
-    if times.off or times.order or not (log.format == "parquet" or _LOOKS_NUMERIC.search(head.content)):
+    binary = log.format in ("parquet", "excel")
+    if times.off or times.order or not (binary or _LOOKS_NUMERIC.search(head.content)):
         return survey
     options = replace(log.options, times=survey)
     try:
-        with open_raw(log.path) as raw, unpacked(log.path, raw) as packed:
-            stream = as_utf8(packed, log.encoding)
-            for number, _ in enumerate(find_reader(log.format).read(stream, log.path, options)):
+        with closing(read_entries(replace(log, options=options))) as entries:
+            for number, _ in enumerate(entries):
                 if survey.decisive >= ENOUGH_DATES or (number >= ENOUGH_DATES and not survey.examples):
                     break
-    except (OSError, EOFError, zlib.error):
+    except READ_ERRORS:
         pass  # A truncated file is reported when it is read.
     return survey
 

@@ -29,6 +29,8 @@ class JsonRecord:
     line: int
     value: Any
     key: str | None = None
+    nth: int = 1
+    """Its number among the records that start on its line: an export may be written on a single one."""
 
 
 def find_container(head: bytes) -> Container | None:
@@ -47,7 +49,8 @@ def find_container(head: bytes) -> Container | None:
     return "object"
 
 
-def _problem(error: Exception) -> str:
+def json_problem(error: Exception) -> str:
+    """Explain to a person why a text could not be decoded."""
     if isinstance(error, RecursionError):
         return "the JSON is nested too deeply"
     if isinstance(error, UnicodeDecodeError):
@@ -73,7 +76,7 @@ def _from_lines(stream: ByteStream) -> Iterator[JsonRecord | Rejection]:
             else:
                 yield JsonRecord(line.number, value)
         except (ValueError, RecursionError) as error:
-            yield Rejection(line.number, _problem(error), shorten(content))
+            yield Rejection(line.number, json_problem(error), shorten(content))
 
 
 @dataclass(slots=True)
@@ -121,7 +124,7 @@ def _from_text(text: str, named: bool, start: re.Pattern[str]) -> Iterator[JsonR
         try:
             yield _read_element(cursor, named)
         except (ValueError, RecursionError) as error:
-            yield Rejection(cursor.line, _problem(error), shorten(text[cursor.at : cursor.at + 1_000]))
+            yield Rejection(cursor.line, json_problem(error), shorten(text[cursor.at : cursor.at + 1_000]))
             following = start.search(text, cursor.at + 1)
             if following is None:
                 return
@@ -156,6 +159,7 @@ def json_records(stream: ByteStream, container: Container, start: re.Pattern[str
             yield Rejection(1, "a JSON array of more than 1 GiB: convert it to one record a line (jq -c '.[]')")
             return
     text = content.decode("utf-8-sig", "surrogateescape")
+    del content
     single = _whole(text) if container == "object" else None
     if single is not None:
         yield single

@@ -1,21 +1,13 @@
-"""Open a log file at any location and in any encoding, and read it line by line without trusting it."""
+"""Read a log in any encoding line by line without trusting it, and what readers make of it."""
 
 from __future__ import annotations
 
 import codecs
-import gzip
 import io
 import re
-import shutil
-import tempfile
-import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol, cast
-
-import pyarrow as pa
-import pyarrow.fs
+from typing import TYPE_CHECKING, Protocol
 
 from turnloom.corpus.schema import Dialogue
 
@@ -24,8 +16,6 @@ if TYPE_CHECKING:
 
 MAX_RECORD_BYTES = 8 * 2**20
 """A longer line is not a conversation; it is skipped without holding it in memory."""
-
-_COMPRESSION = {".gz": "gzip", ".gzip": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 
 
 @dataclass(slots=True, frozen=True)
@@ -60,51 +50,11 @@ class Line:
     content: bytes
 
 
-def is_url(path: str) -> bool:
-    """Whether the path is an object store or web address rather than a local file."""
-    return "://" in path
-
-
-def stem(path: str) -> str:
-    """Return the file's name without folders, compression and format endings: ``logs/chat.jsonl.gz`` gives ``chat``."""
-    name = Path(path.split("?")[0]).name
-    suffix = Path(name).suffix
-    if suffix.lower() in _COMPRESSION:
-        name = name.removesuffix(suffix)
-    return Path(name).stem or name
-
-
 def shorten(piece: str | bytes, limit: int = 200) -> str:
     """Return the printable start of an offending text, for a message or the rejected file."""
     text = piece[: 4 * limit].decode("utf-8", "backslashreplace") if isinstance(piece, bytes) else piece[: 4 * limit]
     text = text.encode("utf-8", "backslashreplace").decode("utf-8")
     return text if len(text) <= limit else text[:limit] + "…"
-
-
-def _open_url(url: str) -> IO[bytes]:
-    """Open a remote file: a web address is spooled to disk, an object store is read directly.
-
-    Not through `daft.File`: its reads wait for the very threads that wait for our readers, so two remote files deadlock
-    (seen in Daft 0.7.26).
-    """
-    if url.startswith(("http://", "https://")):
-        with urllib.request.urlopen(url, timeout=60) as response:
-            spooled = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
-            shutil.copyfileobj(response, spooled)
-        spooled.seek(0)
-        return spooled
-    system, path = pa.fs.FileSystem.from_uri(url.replace("az://", "abfs://", 1))
-    return cast("IO[bytes]", io.BufferedReader(system.open_input_file(path), 2**20))
-
-
-def open_raw(path: str) -> IO[bytes]:
-    """Open the file's raw bytes, compressed or not; raises OSError if it cannot be opened."""
-    if not is_url(path):
-        return Path(path).open("rb", buffering=2**20)
-    try:
-        return _open_url(path)
-    except (pa.ArrowException, ValueError) as error:
-        raise OSError(f"{error}") from error
 
 
 class ByteStream(Protocol):
@@ -113,17 +63,6 @@ class ByteStream(Protocol):
     def peek(self, size: int = ..., /) -> bytes: ...  # noqa: D102
     def read1(self, size: int = ..., /) -> bytes: ...  # noqa: D102
     def readline(self, size: int | None = ..., /) -> bytes: ...  # noqa: D102
-
-
-def unpacked(path: str, raw: IO[bytes]) -> Any:
-    """Decompress an opened file with gzip or zstd, by its ending."""
-    compression = _COMPRESSION.get(Path(path.split("?")[0]).suffix.lower())
-    if compression == "gzip":
-        # Python's gzip returns everything in a truncated file before it raises; Arrow's loses the last buffer.
-        return gzip.GzipFile(fileobj=raw, mode="rb")
-    if compression == "zstd":
-        return io.BufferedReader(pa.CompressedInputStream(raw, "zstd"), 2**16)
-    return raw
 
 
 def read_lines(stream: ByteStream) -> Iterator[Line | Rejection]:

@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 from turnloom.corpus.readers import messages, turns
 from turnloom.corpus.readers.base import Head, ReadOptions
 from turnloom.corpus.readers.json_records import JsonRecord
-from turnloom.corpus.readers.logfile import ByteStream, Parsed, Rejection, open_raw
+from turnloom.corpus.readers.location import open_raw
+from turnloom.corpus.readers.logfile import ByteStream, Parsed, Rejection
 from turnloom.corpus.readers.rows import Row, find_columns, group_rows
 
 ROWS_AT_A_TIME = 1_000
@@ -29,6 +30,7 @@ class ParquetReader:
 
     name = "parquet"
     title = "Parquet, one row a turn or a conversation"
+    pieces = True
 
     def recognise(self, head: Head) -> str | None:
         """Recognise the four bytes that every Parquet file starts with."""

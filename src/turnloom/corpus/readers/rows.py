@@ -31,6 +31,8 @@ FIELDS = {field: names.split() for field, _, names in (line.partition(":") for l
 
 DATES = "dates"
 """The `--map` values for the order of day and month."""
+AGENT = "agent"
+"""`--map agent=ANNA|BEN` names the speakers who are agents; all others are customers."""
 NO_TIME = "none"
 """`--map time=none` ignores all times."""
 NO_ORDER = -(2**63)
@@ -49,23 +51,24 @@ class Row:
     values: dict[str, Any]
 
 
-def read_mapping(mapping: dict[str, str]) -> tuple[dict[str, str], TimeReader]:
-    """Normalise a mapping to field names, and extract its settings for times.
+def read_mapping(mapping: dict[str, str]) -> tuple[dict[str, str], TimeReader, frozenset[str]]:
+    """Normalise a mapping to field names, and extract its settings for times and the names of agents.
 
     A field may have any of its recognised column names: ``role`` means ``speaker``.
     """
     by_field: dict[str, str] = {}
     for name, column in mapping.items():
         field = next((field for field, names in FIELDS.items() if name in names), name)
-        if field not in (*FIELDS, DATES):
-            raise TurnloomError(f"--map has no field {name!r}", f"its fields are {', '.join([*FIELDS, DATES])}")
+        if field not in (*FIELDS, DATES, AGENT):
+            raise TurnloomError(f"--map has no field {name!r}", f"its fields are {', '.join([*FIELDS, DATES, AGENT])}")
         if field in by_field:
             raise TurnloomError(f"--map names the {field} twice", f"name one column: {field}=COLUMN")
         by_field[field] = column
     order = by_field.pop(DATES, None)
     if order not in (None, "day-first", "month-first"):
         raise TurnloomError(f"--map dates cannot be {order!r}", "write dates=day-first or dates=month-first")
-    return by_field, TimeReader(cast("DateOrder | None", order), off=by_field.get("time") == NO_TIME)
+    agents = frozenset(name.strip() for name in by_field.pop(AGENT, "").split("|") if name.strip())
+    return by_field, TimeReader(cast("DateOrder | None", order), off=by_field.get("time") == NO_TIME), agents
 
 
 def find_columns(names: list[str], mapping: dict[str, str], path: str) -> dict[str, str]:
@@ -104,6 +107,11 @@ def _cell(row: Row, column: str | None) -> str:
     return str(value)
 
 
+def time_order(time: dt.datetime | None) -> int:
+    """Return the sort key of a turn by its time."""
+    return (time - _EPOCH) // dt.timedelta(microseconds=1) if time else NO_ORDER
+
+
 def _order(row: Row, columns: dict[str, str], turn: Turn) -> int:
     """Return the turn's number if the table has one, else its time, else its line."""
     if "turn" in columns:
@@ -114,7 +122,7 @@ def _order(row: Row, columns: dict[str, str], turn: Turn) -> int:
                 f"column {columns['turn']!r} is not a number", _cell(row, columns["turn"])
             ) from error
     if "time" in columns:
-        return (turn.time - _EPOCH) // dt.timedelta(microseconds=1) if turn.time else NO_ORDER
+        return time_order(turn.time)
     return row.line
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-import zlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -19,9 +18,11 @@ import pyarrow as pa
 
 from turnloom.corpus.engine import daft
 from turnloom.corpus.readers import ReadOptions, find_reader
-from turnloom.corpus.readers.logfile import UTF_8, Parsed, Rejection, as_utf8, open_raw, unpacked
+from turnloom.corpus.readers.fields import AGENT, BOT, CUSTOMER
+from turnloom.corpus.readers.location import READ_ERRORS, open_raw, unpacked
+from turnloom.corpus.readers.logfile import UTF_8, Parsed, Rejection, as_utf8
 from turnloom.corpus.readers.times import TimeReader
-from turnloom.corpus.schema import ARROW_SCHEMA, dialogues_to_arrow
+from turnloom.corpus.schema import ARROW_SCHEMA, Dialogue, dialogues_to_arrow
 from turnloom.corpus.table import falls_into
 
 if TYPE_CHECKING:
@@ -29,9 +30,13 @@ if TYPE_CHECKING:
 
 BATCH_DIALOGUES = 4_000
 BATCH_TURNS = 40_000
-ROW_FORMATS = ("csv", "parquet")
 _PIECES = pa.schema([*ARROW_SCHEMA, ("order", pa.list_(pa.int64())), ("lines", pa.list_(pa.int64()))])
 """Dialogues from tables may come in pieces, with the columns needed to join them."""
+
+
+def comes_in_pieces(log_format: str) -> bool:
+    """Whether a format's dialogues may be scattered over a file or several, so that `convert` must join them."""
+    return bool(getattr(find_reader(log_format), "pieces", False))
 
 
 @dataclass(frozen=True)
@@ -69,9 +74,16 @@ class FileCounts:
     done: bool = False
 
     @property
-    def is_rows(self) -> bool:
+    def in_pieces(self) -> bool:
         """Whether `dialogues` counts pieces of dialogues."""
-        return self.format in ROW_FORMATS
+        return comes_in_pieces(self.format)
+
+
+def name_roles(dialogue: Dialogue, agents: frozenset[str]) -> None:
+    """Replace the names of speakers by their roles, if the user said who the agents are; bots stay bots."""
+    for turn in dialogue.turns if agents else ():
+        if turn.speaker != BOT:
+            turn.speaker = AGENT if turn.speaker in agents else CUSTOMER
 
 
 class _SideFiles:
@@ -110,6 +122,12 @@ def read_counts(folder: Path) -> list[FileCounts]:
     return [FileCounts(**json.loads(path.read_text(encoding="utf-8"))) for path in paths]
 
 
+def read_entries(file: LogFile) -> Generator[Parsed | Rejection, None, None]:
+    """Yield what a file's reader makes of it; raises one of READ_ERRORS if the file is broken."""
+    with open_raw(file.path) as raw, unpacked(file.path, raw) as packed:
+        yield from find_reader(file.format).read(as_utf8(packed, file.encoding), file.path, file.options)
+
+
 def _entries(file: LogFile, side: _SideFiles) -> Iterator[Parsed]:
     """Yield the file's dialogues; record rejections and a truncated file on the way."""
     raw = open_raw(file.path)
@@ -126,11 +144,12 @@ def _entries(file: LogFile, side: _SideFiles) -> Iterator[Parsed]:
                 else:
                     side.counts.records += entry.records
                     side.counts.dropped_turns += entry.dropped_turns
+                    name_roles(entry.dialogue, options.agents)
                     yield entry
                 side.counts.bytes_read = raw.tell()
                 side.counts.unread_times, side.counts.unread_time = times.unread, times.example
                 side.counts.assumed_dates, side.counts.assumed_date = times.assumed, times.assumed_example
-    except (OSError, EOFError, zlib.error) as error:
+    except READ_ERRORS as error:
         # A truncated gzip or a lost connection; everything before it is valid.
         side.reject(Rejection(last_line, f"the file could not be read to its end: {error}"))
 
@@ -177,7 +196,7 @@ def dialogue_source(files: list[LogFile], side_folder: Path) -> Any:
     from daft.io.source import DataSource, DataSourceTask
     from daft.recordbatch import RecordBatch
 
-    arrow_schema = _PIECES if any(file.format in ROW_FORMATS for file in files) else ARROW_SCHEMA
+    arrow_schema = _PIECES if any(comes_in_pieces(name) for name in {file.format for file in files}) else ARROW_SCHEMA
     daft_schema = daft().Schema.from_pyarrow_schema(arrow_schema)
 
     class LogTask(DataSourceTask):

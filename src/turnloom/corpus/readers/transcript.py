@@ -1,7 +1,8 @@
 """Plain-text transcripts: ``Agent: how can I help?``, with a blank line between dialogues.
 
-A line without a speaker continues the turn before it. A line may start with a time in brackets:
-``[2024-05-01 10:32] Agent: …``.
+A line without a speaker continues the turn before it. A line may start with a time in brackets
+(``[2024-05-01 10:32] Agent: …``) or with the time since the start of a call (``00:12 Agent: …``). If there is a blank
+line after every turn, the file is one dialogue.
 """
 
 from __future__ import annotations
@@ -13,12 +14,27 @@ from turnloom.corpus.readers.base import Head, ReadOptions
 from turnloom.corpus.readers.logfile import ByteStream, Line, Parsed, Rejection, read_lines, shorten
 from turnloom.corpus.schema import BadDialogueError, Dialogue, Turn, check_dialogue
 
+_OFFSET = r"(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?"
 _TURN = re.compile(
-    r"^(?:\[(?P<time>[^\]]{4,40})\]\s*)?"
-    r"(?P<speaker>[^\s:\[{\"][^:\n{\"]{0,60}?)\s*:"
+    r"^(?:\[(?P<time>[^\]]{4,40})\]\s*|\(?" + _OFFSET + r"\)?(?:\s*-+>?\s*" + _OFFSET + r")?\s*[-|]?\s+)?"
+    r"(?P<speaker>[^\s:\[{\"][^:\n{\"]{0,60}?)\s*(?:[(\[]" + _OFFSET + r"[)\]])?\s*:"
     r"(?:\s+(?P<text>.*)|$)"
 )
+_CLOCK_ONLY = re.compile(_OFFSET)
+"""Transcripts of calls count the time from the start of the recording: that is no point in time."""
 MAX_BLOCK_LINES = 100_000
+PEEKED_BYTES = 2**14
+
+
+def _has_blank_line_after_turns(start: bytes) -> bool:
+    """Whether blank lines stand between the turns of one dialogue: each block has one turn, and speakers come back."""
+    text = start.decode("utf-8-sig", "replace")
+    blocks = [block.splitlines() for block in re.split(r"\n[ \t\r]*\n", text) if block.strip()]
+    spoken = [[match["speaker"] for line in block if (match := _TURN.match(line))] for block in blocks]
+    if len(spoken) < 3 or any(len(speakers) > 1 for speakers in spoken):
+        return False
+    speakers = [one[0] for one in spoken if one]
+    return len(set(speakers)) > 1 and len(set(speakers)) <= 0.7 * len(speakers)
 
 
 class TranscriptReader:
@@ -44,9 +60,12 @@ class TranscriptReader:
     def read(self, stream: ByteStream, path: str, options: ReadOptions) -> Iterator[Parsed | Rejection]:  # noqa: ARG002
         """Yield one dialogue per block of lines."""
         block: list[Line] = []
+        spaced = _has_blank_line_after_turns(stream.peek(PEEKED_BYTES)[:PEEKED_BYTES])
         for line in read_lines(stream):
             if isinstance(line, Rejection):
                 yield line
+            elif not line.content.strip() and spaced and len(block) < MAX_BLOCK_LINES:
+                continue
             elif line.content.strip() and len(block) < MAX_BLOCK_LINES:
                 block.append(line)
             else:
@@ -72,7 +91,8 @@ class TranscriptReader:
             text = line.content.decode("utf-8").removeprefix("\ufeff")
             match = _TURN.match(text)
             if match:
-                time = options.times.read(match["time"])
+                offset = match["time"] is not None and _CLOCK_ONLY.fullmatch(match["time"].strip())
+                time = None if offset else options.times.read(match["time"])
                 turns.append(Turn(match["speaker"], match["text"] or "", time=time))
             elif turns:
                 turns[-1].text += "\n" + text

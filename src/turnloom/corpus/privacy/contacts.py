@@ -1,0 +1,189 @@
+"""Addresses on the network, telephones and handles."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+
+from turnloom.corpus.privacy.pattern import NUMBERING, Pattern
+from turnloom.corpus.privacy.phones import is_phone
+
+__all__ = ["ADDRESSES", "CALLS"]
+
+
+def _is_ip(value: str, before: str) -> bool:
+    """Whether an address is valid, and neither a version number nor the unspecified address (`::`)."""
+    try:
+        address = ipaddress.ip_address(value)
+    except ValueError:
+        return False
+    is_version = NUMBERING.search(before[-30:].rstrip()) is not None
+    return not address.is_unspecified and not (isinstance(address, ipaddress.IPv4Address) and is_version)
+
+
+def _is_packed_mac(value: str, before: str) -> bool:
+    """Whether twelve hexadecimal digits follow the word MAC."""
+    return not value.isdigit() or re.search(r"(?i)\bmac\b", before[-25:]) is not None
+
+
+_TOP = (
+    "com|org|net|io|co|edu|gov|info|biz|ai|dev|app|me|tv|us|uk|eu|ca|au|in|de|fr|es|it|nl|be|ch|at|se|no|dk|fi|pl|"
+    "pt|ie|br|jp|"
+    "cn|ru|nz|mx|za|shop|store|online|site|tech|cloud|xyz|ly|gl|be|example|test"
+)
+_MAILERS = "gmail|googlemail|yahoo|hotmail|outlook|icloud|aol|gmx|proton|protonmail|web|live|msn|fastmail|yandex|mail"
+_AT = r"at|arroba|arobase|chiocciola|собака|ät|apenstaartje"
+_DOT = r"dot|punto|point|punkt|ponto|точка|punt"
+_JOIN = rf"{_DOT}|underscore|dash|hyphen|minus|plus|guion|tiret"
+_SPOKEN_USER = rf"[^\W_][\w.+-]{{0,40}}(?: (?i:{_JOIN}) [\w.+-]{{1,30}}){{0,4}}"
+_END = r"(?![\w@])"
+
+ADDRESSES = (
+    # Matches every word, address or not, so that none is scanned again from each of its characters.
+    Pattern(
+        "EMAIL",
+        "@",
+        re.compile(r"[\w.%+'-]+(?:(?<=\w)@(?:[\w-]+\.)+(?:xn--[A-Za-z0-9-]{2,}|[^\W\d_]{2,})\b)?"),
+        lambda value, before: "@" in value,
+        digits=False,
+    ),
+    Pattern(
+        "EMAIL",
+        r"@ | @|@[A-Za-z0-9-]+,",
+        re.compile(
+            r"(?<![\w.@+-])[\w+-][\w.+-]{0,63}(?:(?: \. ?[\w+-]{1,30}){0,2}(?: @ ?|@ )[\w-]{1,63}(?: ?\. "
+            r"?[A-Za-z]{2,12}){1,3}|"
+            r"@[\w-]{2,63},(?:com|org|net|de|co\.uk|fr|es|it))\b"
+        ),
+        digits=False,
+    ),
+    Pattern(
+        "EMAIL",
+        rf"[\[({{<] ?(?i:@|{_AT}) ?[\])}}>]",
+        re.compile(
+            rf"(?<![\w.@+-])[\w+-][\w.+-]{{0,63}}(?: ?[\[({{] ?(?i:\.|{_DOT}) ?[\])}}] ?[\w-]{{1,30}}){{0,3}} "
+            rf"?[\[({{<] ?(?i:@|{_AT}) ?[\])}}>] ?"
+            rf"[\w-]{{1,63}}(?:(?: ?[\[({{<] ?(?i:\.|{_DOT}) ?[\])}}>] ?|\.| (?i:{_DOT}) )[A-Za-z]{{2,20}}){{1,3}}"
+        ),
+        digits=False,
+    ),
+    # "kate at example dot com"; several words before only after "mail is".
+    Pattern(
+        "EMAIL",
+        rf" (?i:{_AT}) [^ ]+ (?i:{_DOT}) | (?i:at) (?i:{_MAILERS})",
+        re.compile(
+            rf"(?<![\w.@+-])(?:(?<=mail is )(?:[\w-]{{1,20}} ){{0,3}}|(?<=address is )(?:[\w-]{{1,20}} ){{0,3}})"
+            rf"?{_SPOKEN_USER} (?i:{_AT}) "
+            rf"(?!(?i:the|a|my|your|this|that|our)\b)(?:[\w-]{{2,40}}(?: (?i:{_DOT}) (?!com(?!\b))[^\W\d_]{{2,12}})"
+            rf"{{1,3}}|(?i:{_MAILERS})(?:\.[a-z]{{2,3}})?){_END}"
+        ),
+        digits=False,
+    ),
+    Pattern(
+        "EMAIL",
+        r" ?(?i:at) [^ ]+ (?i:dot) ",
+        re.compile(rf"(?<=> )(?i:at) [\w-]{{2,40}} (?i:dot) [a-z]{{2,6}}{_END}"),
+        digits=False,
+    ),
+    Pattern("URL", "://", re.compile(r"\b(?:https?|ftp|wss?)://[^\s<>\"'\]]+", re.IGNORECASE), digits=False),
+    Pattern("URL", r"(?i:www\.)", re.compile(r"\bwww\.[^\s<>\"'\]]+", re.IGNORECASE), digits=False),
+    # Any domain, if a path follows.
+    Pattern(
+        "URL",
+        r"[^\s/.]{2}\.[^\s/.]{2,24}[/?]",
+        re.compile(
+            r"(?<![\w@.-])(?=[^\s/]{1,253}[/?])(?:[^\W_](?:[\w-]{0,62})\.){1,6}(?:xn--[\w-]{2,40}|[^\W\d_]{2,24})"
+            r"[/?][^\s<>\"')\]]+"
+        ),
+        lambda value, before: len(value.split(".")[0]) > 1,
+        digits=False,
+    ),
+    Pattern(
+        "MAC",
+        r"[0-9A-Fa-f]{2}[: -][0-9A-Fa-f]{2}[: -][0-9A-Fa-f]{2}|[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.",
+        re.compile(
+            r"(?<![\w:.-])(?:[0-9A-Fa-f]{2}([: -])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}|"
+            r"[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4})(?![\w:.-])"
+        ),
+        lambda value, before: re.search(r"[A-Fa-f:.]", value) is not None or "mac" in before.lower(),
+    ),
+    Pattern(
+        "MAC",
+        r"(?i:\bmac\b|bssid)",
+        re.compile(
+            r"(?<![A-Za-z0-9])[0-9A-Fa-f]{12}(?![A-Za-z0-9])(?=[^\n]{0,25}\b(?i:mac|bssid)\b)|(?<=\s)"
+            r"[0-9A-Fa-f]{12}(?![A-Za-z0-9])"
+        ),
+        _is_packed_mac,
+    ),
+    Pattern("IP", r"\d\.\d", re.compile(r"(?<![\w.:])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)"), _is_ip),
+    Pattern(
+        "IP",
+        r"[0-9A-Fa-f]:[0-9A-Fa-f:]*:|::",
+        re.compile(r"(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?![\w:])"),
+        _is_ip,
+    ),
+)
+
+_NUMERAL = (
+    r"(?:oh?|zero|one|two|three|four|five|six|seven|eight|nine|double|triple|null|eins|zwei|drei|vier|fünf|sechs|"
+    r"sieben|acht|neun)"
+)
+CALLS = (
+    Pattern(
+        "PHONE",
+        r"\d[ -]?\d (?i:is|ist|es|est|-|–)? ?(?i:my|mein|meine|mi|mon|мой) ",
+        re.compile(
+            r"(?<![\w.,$€£#-])(?P<value>\d(?:[ ()./-]{0,3}\d){6,14}) (?:(?i:is|ist|es|est|-|–) )?(?i:my|meine?|mi|"
+            r"mon|мой) "
+            r"(?i:cell|phone|mobile|number|handy|telefon\w*|телефон|tel|móvil|portable|landline)\b"
+        ),
+    ),
+    Pattern(
+        "PHONE",
+        rf"(?i:{_NUMERAL}[ ,-]+{_NUMERAL}[ ,-]+)",
+        re.compile(rf"(?<![\w<])(?i:{_NUMERAL})(?:[ ,-]{{1,2}}(?i:{_NUMERAL})){{6,14}}(?!\w)"),
+        digits=False,
+    ),
+    Pattern(
+        "PHONE",
+        rf"(?i:{_NUMERAL}[ ,-]+{_NUMERAL}[ ,-]+)",
+        re.compile(
+            rf"(?<![\w<])(?i:{_NUMERAL})(?:[ ,-]{{1,2}}(?i:{_NUMERAL})){{2,5}}[ ,-]{{1,2}}\d{{3}}[ -]?\d{{2,4}}(?!\w)"
+        ),
+    ),
+    Pattern(
+        "PHONE",
+        r"\d[ (]{0,2}[ ().+/-]{0,2}\d[ ().+/-]{0,3}\d[ ().+/-]{0,3}\d[ ().+/-]{0,3}\d",
+        re.compile(
+            r"(?<![A-Za-z0-9_.,$€£#-])(?<!\d )(?:\+ ?|\()?\d(?:[ ()./-]{0,3}\d){6,14}(?: ?(?:x|ext\.?) ?\d{1,5})"
+            r"?(?![A-Za-z0-9_]|[ "
+            r".,-]\d)"
+        ),
+        is_phone,
+    ),
+    Pattern(
+        "PHONE",
+        r"(?i:ext)",
+        re.compile(
+            r"(?<![\w<])(?i:ext|extension|durchwahl)\b[.: ]{1,3}(?:number |no\.? )?(?P<value>\d{2,6})(?!\w)"
+            r"(?=\s+(?:on|at)\s+<PHONE>|[^\n]{0,2}$|[.,;])"
+        ),
+    ),
+    Pattern(
+        "URL",
+        r"[^\W_]\.[A-Za-z]",
+        re.compile(
+            rf"(?<![\w@.-])(?!(?:asp|ado|vb)\.net\b)(?:[a-z0-9-]+\.)+(?:{_TOP})\b(?:[/?#][^\s<>\"')\]]*|"
+            rf":\d+[^\s<>\"')\]]*)?(?!@)",
+            re.IGNORECASE,
+        ),
+        digits=False,
+    ),
+    Pattern(
+        "HANDLE",
+        "@",
+        re.compile(r"(?<![\w@<])(?<!\w\.)@(?=\w*[A-Za-z_]|\d{4})[A-Za-z0-9_](?:[\w.-]{0,28}\w)?(?![\w@])"),
+        digits=False,
+    ),
+)

@@ -1,0 +1,104 @@
+"""Cards, bank accounts and wallets."""
+
+from __future__ import annotations
+
+import re
+
+from turnloom.corpus.privacy.checksums import is_base58, is_bech32, is_card, is_iban
+from turnloom.corpus.privacy.pattern import IDENTIFIER, Pattern, count_digits, cued
+
+__all__ = ["MONEY"]
+
+_ACCOUNTS = (
+    r"(?:bank|savings|checking|current|giro)?\s?(?:account|acct|acc|a/c)(?:\.? (?:number|no|num|nr))?|kontonummer|"
+    r"konto(?:-?nr)?|"
+    r"bank details|numer konta|rekening(?:nummer)?|ag[êe]ncia|conta(?: corrente| poupança)?|cuenta(?: corriente| "
+    r"de ahorro)?|"
+    r"compte(?: bancaire| courant)?|clabe(?: interbancaria)?|bankgiro"
+)
+_BANKS = (
+    r"sort[ -]?code|s/c|routing|aba(?: routing)?|rtn|transit|institution|bsb|blz|bankleitzahl|ag[êe]ncia|"
+    r"clearing(?:nummer)?"
+)
+_CARDS = r"card|visa|master ?card|amex|american express|debit|credit|karte|kreditkarte|tarjeta|cart[aã]o|carte|carta"
+_DIGITS_13 = r"(?:\d[ .-]?){12}\d"
+
+
+def _is_account(value: str, before: str) -> bool:
+    """Whether there are enough digits, and no sentence ends before them."""
+    return count_digits(4, 24)(value, before) and re.search(r"(?i)account\.\s+$", before) is None
+
+
+MONEY = (
+    Pattern(
+        "IBAN",
+        r"[A-Za-z]{2}\d{2}[ -]?[A-Za-z0-9]",
+        re.compile(r"\b[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]{4}){2,7}(?:[ -]?[A-Za-z0-9]{1,4})?\b"),
+        is_iban,
+    ),
+    # In other groups than those of four, after the word.
+    Pattern(
+        "IBAN",
+        r"(?i:iban)",
+        re.compile(r"(?i:\biban\b)[^\d\n<]{0,20}\b(?P<value>[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]){11,30})\b"),
+        is_iban,
+    ),
+    Pattern("CARD", _DIGITS_13, re.compile(r"(?<![\w.])\d(?:[ .-]?\d){12,18}(?![\w]|\.\d)"), is_card),
+    # With its name before it, a mistyped one is a card too.
+    cued("CARD", _CARDS, r"[2-6]\d{3}(?:[ .-]?\d{4}){2,3}(?:[ .-]?\d{1,4})?|3\d{3}[ .-]?\d{6}[ .-]?\d{5}"),
+    # A second look sees the placeholder.
+    Pattern(
+        "SECRET",
+        r"<CARD>",
+        re.compile(
+            r"<CARD>[^\w<]{1,3}(?:(?:exp|valid|g[üu]ltig|vence|val)[a-z]*\.?(?: (?:date|thru|until|bis))?[ :]{0,3})?"
+            r"(?P<value>(?:0[1-9]|1[0-2]) ?/ ?(?:20)?\d\d)(?!\d)"
+        ),
+    ),
+    Pattern(
+        "WALLET",
+        r"[13LMDTA9][1-9A-HJ-NP-Za-km-z]{25}",
+        re.compile(r"(?<![A-Za-z0-9])[13LMDTA9][1-9A-HJ-NP-Za-km-z]{25,34}(?![A-Za-z0-9])"),
+        is_base58,
+    ),
+    Pattern(
+        "WALLET",
+        r"(?i:bc1|ltc1|addr1)",
+        re.compile(
+            r"(?<![A-Za-z0-9])(?i:bc1|ltc1|addr1)(?:[ac-hj-np-z02-9]{25,120}|[AC-HJ-NP-Z02-9]{25,120})(?![A-Za-z0-9])"
+        ),
+        is_bech32,
+    ),
+    Pattern(
+        "WALLET",
+        r"0x[0-9A-Fa-f]{40}|4[0-9AB][1-9A-HJ-NP-Za-km-z]{93}|r[1-9A-HJ-NP-Za-km-z]{24}",
+        re.compile(
+            r"(?<![A-Za-z0-9])(?:0x[0-9A-Fa-f]{40}|[48][1-9A-HJ-NP-Za-km-z]{94}|"
+            r"r(?=[a-z]{0,24}[A-Z1-9])[1-9A-HJ-NP-Za-km-z]{24,34})(?![A-Za-z0-9])"
+        ),
+        lambda value, before: any(map(str.isdigit, value)) and (value != value.lower() or value[:2] == "0x"),
+    ),
+    Pattern(
+        "WALLET",
+        r"(?i:solana|phantom|wallet|sol|xmr|monero|xrp|ripple|crypto)",
+        re.compile(
+            r"(?<![\w<])(?i:solana|phantom|wallet|sol|xmr|monero|xrp|ripple|crypto)\b[^\n]{0,30}?(?<![A-Za-z0-9])"
+            r"(?P<value>[1-9A-HJ-NP-Za-km-z]{26,110})(?![A-Za-z0-9])"
+        ),
+        count_digits(1, 110),
+    ),
+    cued("ACCOUNT", "swift(?:/bic)?|bic(?:/swift)?", r"[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?", digits=False),
+    cued("ACCOUNT", "ifsc", r"[A-Za-z]{4}0[A-Za-z0-9]{6}"),
+    cued("ACCOUNT", _BANKS, r"\d{2,4}[ -]\d{2,3}(?:[ -]\d{2,3})?|\d{3,9}", count_digits(3, 9)),
+    cued("ACCOUNT", _ACCOUNTS, IDENTIFIER, _is_account),
+    Pattern(
+        "ACCOUNT",
+        r"(?i:(?:savings|checking|bank) account)",
+        re.compile(r"(?<![\w<])(?i:savings|checking|bank) account\b[^\d\n<]{0,40}(?P<value>\d{8,17})(?![\w])"),
+    ),
+    Pattern(
+        "ACCOUNT",
+        r"<ACCOUNT>[,;/ ]",
+        re.compile(r"<ACCOUNT>(?: ?[/,] ?)(?P<value>\d[\d -]{5,20}\d)(?!\w)"),
+    ),
+)

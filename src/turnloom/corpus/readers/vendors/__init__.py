@@ -1,0 +1,1 @@
+"""Exports of support desks, messengers and call centres: one file per vendor."""
