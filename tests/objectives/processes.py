@@ -31,7 +31,7 @@ def chunks(name: str, size: int) -> dict[str, int]:
     """The options for mini-batches of a size; rows of similarities are chunked along where there are any."""
     return (
         {"mini_batch_size": size}
-        if name in ("masked-language", "templates")
+        if name in ("masked-language", "taught", "templates")
         else {"mini_batch_size": size, "row_chunk": size}
     )
 

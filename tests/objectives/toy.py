@@ -5,10 +5,14 @@ It stands in where several processes are started: a real one takes many seconds 
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -20,10 +24,12 @@ from turnloom.objectives import (
     Paraphrases,
     ResponseContrast,
     Sum,
+    Taught,
     TemplatePair,
 )
 from turnloom.objectives.columns import FrozenBase
 from turnloom.objectives.masked_language import IGNORED, TARGETS
+from turnloom.vectors.table import KEYS, MANIFEST, VECTORS, VectorManifest
 
 WORDS, WIDTH, LENGTH = 40, 8, 6
 SPECIAL = SimpleNamespace(
@@ -141,6 +147,29 @@ def _away_from_start(loss: Paraphrases) -> Paraphrases:
     return loss
 
 
+def write_vectors(folder: Path, vectors: np.ndarray, keys: np.ndarray | None = None) -> str:
+    """A vector table on disk, of texts that only their keys tell apart."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = ("model", "fingerprint", "content_hash", "command")
+    about = dict.fromkeys(names, "toy") | {
+        "width": vectors.shape[1],
+        "texts": len(vectors),
+        "dialogues": 0,
+        "turns": 0,
+    }
+    np.save(folder / KEYS, np.arange(len(vectors), dtype=np.uint64) if keys is None else keys)
+    np.save(folder / VECTORS, vectors.astype(np.float16))
+    (folder / MANIFEST).write_text(VectorManifest(tables=[], scrubbed=True, **about).model_dump_json())
+    return str(folder)
+
+
+@cache
+def teachers() -> list[str]:
+    """Two vector tables of different width."""
+    folder, draw = Path(tempfile.mkdtemp()), np.random.default_rng(3)
+    return [write_vectors(folder / str(width), draw.standard_normal((30, width)) + 1.0) for width in (5, 7)]
+
+
 OBJECTIVES: dict[str, Maker] = {
     "outside": HardNegativeContrast,
     "inside": lambda model, **options: HardNegativeContrast(model, weighting="inside", temperature=0.2, **options),
@@ -153,6 +182,9 @@ OBJECTIVES: dict[str, Maker] = {
     "masked-language": lambda model, **options: FixedMasks(model, mini_batch_size=options.get("mini_batch_size")),
     "tod-bert": _tod_bert,
     "templates": lambda model, **options: TemplatePair(model, mini_batch_size=options.get("mini_batch_size")),
+    "taught": lambda model, **options: Taught(
+        model, teachers=teachers(), squares=3.0, mini_batch_size=options.get("mini_batch_size")
+    ),
     "paraphrases": lambda model, **options: _away_from_start(Paraphrases(model, agreement=0.9, pull=5.0, **options)),
 }
 COLUMNS = {"outside": 3, "simclr": 3}

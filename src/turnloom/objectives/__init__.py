@@ -18,6 +18,7 @@ from turnloom.objectives.paraphrases import Paraphrases
 from turnloom.objectives.reply_and_meaning import ReplyAndMeaning
 from turnloom.objectives.response_contrast import ResponseContrast
 from turnloom.objectives.siamese import Siamese
+from turnloom.objectives.taught import Taught
 from turnloom.objectives.template_pair import TemplatePair
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "ResponseContrast",
     "Siamese",
     "Sum",
+    "Taught",
     "TemplatePair",
     "UtteranceManipulation",
     "small_transformer",

@@ -135,8 +135,8 @@ class FrozenBase:
         return sentence_vectors(model, features, None)
 
 
-def _cosines(vectors: Tensor) -> Tensor:
-    """Compute cosines between this process's texts and those of all processes."""
+def all_cosines(vectors: Tensor) -> Tensor:
+    """Compute the cosines between this process's texts and those of all processes."""
     unit = nn.functional.normalize(vectors.to(torch.promote_types(vectors.dtype, torch.float32)), dim=1)
     return unit @ gather_rows(unit).T
 
@@ -147,6 +147,6 @@ def pairwise_pull(vectors: Tensor, teacher: Tensor) -> Tensor:
     With several processes it covers the texts of all of them: the mean over processes is that of the whole batch.
     """
     with torch.autocast(vectors.device.type, enabled=False):
-        moved = (_cosines(vectors) - _cosines(teacher)).square()
+        moved = (all_cosines(vectors) - all_cosines(teacher)).square()
     count = moved.shape[1]
     return moved.sum() * world_size() / max(count * (count - 1), 1)  # A text's cosine with itself never changes.

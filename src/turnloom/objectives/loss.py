@@ -25,6 +25,8 @@ class Loss(nn.Module):
     """Its name in recipes, and the name of its file."""
     wants_frequencies: ClassVar[bool] = False
     """Whether labels are reply frequencies."""
+    labels_are_rows: ClassVar[bool] = False
+    """Whether labels are the texts' rows in the vector tables of its option `teachers`."""
     trains_cross_encoder: ClassVar[bool] = False
     kept_routes: ClassVar[tuple[str, ...]] = ("query", "document")
     """The model outputs that its heads become if they are kept."""

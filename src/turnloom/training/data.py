@@ -14,6 +14,7 @@ from turnloom.corpus.engine import batch_function, daft
 from turnloom.corpus.table import MANIFEST, TableWriter, bucket, read_manifest, read_table
 from turnloom.errors import TurnloomError
 from turnloom.objectives.gathering import first_process_first
+from turnloom.objectives.taught import Teachers
 from turnloom.runtime.context_format import ContextFormat
 from turnloom.runtime.protocols import Progress
 from turnloom.training.base_model import add_tokens
@@ -111,12 +112,14 @@ class StageData:
         for counts in manifest.rows.values():
             for source, count in counts.items():
                 self.rows[source] = self.rows.get(source, 0) + count
+        teachers = getattr(part.objective, "teachers", ()) if part.objective.labels_are_rows else ()
         reading = Reading(
             self._context,
             self._model.tokenizer,
             self._recipe.model.max_length,
             seed=self._recipe.seed,
             objective=part.objective,
+            rows=Teachers(teachers).rows if part.objective.labels_are_rows else None,
         )
         return {group: rows.with_transform(part.view.transform(rows, reading)) for group, rows in views.items()}
 

@@ -37,6 +37,8 @@ class ObjectiveOptions(Options):
     """Whether it needs the whole batch at once, so that the stage's `mini_batch_size` does not apply."""
     wants_frequencies: ClassVar[bool]
     """Whether labels are the frequencies of replies."""
+    labels_are_rows: ClassVar[bool]
+    """Whether labels are the texts' rows in the vector tables of its option `teachers`."""
     trains_cross_encoder: ClassVar[bool]
     kept_routes: ClassVar[tuple[str, ...]]
     """The model outputs that its heads become if they are kept."""
@@ -78,6 +80,7 @@ def _options_of(kind: str, loss: Any) -> type[ObjectiveOptions]:
     made.loss = loss
     made.whole_batch = len(fields) == len(named)
     made.wants_frequencies = getattr(loss, "wants_frequencies", False)
+    made.labels_are_rows = getattr(loss, "labels_are_rows", False)
     made.trains_cross_encoder = getattr(loss, "trains_cross_encoder", False)
     made.kept_routes = getattr(loss, "kept_routes", ("query", "document"))
     return made

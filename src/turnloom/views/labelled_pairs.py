@@ -17,7 +17,7 @@ from pydantic import Field
 from turnloom.corpus.cleaning.duplicates import repeated_responses, response_keys
 from turnloom.corpus.engine import daft
 from turnloom.corpus.labelled import read_rows
-from turnloom.corpus.readers.logfile import open_raw, stem
+from turnloom.corpus.readers.location import open_raw, stem
 from turnloom.corpus.turn_arrays import hash_strings
 from turnloom.errors import TurnloomError
 from turnloom.views.shuffle import seeded

@@ -114,6 +114,7 @@ class Reading:
         limit: The maximum number of tokens that the model reads.
         seed: The seed for random choices made while reading.
         objective: The options of the loss.
+        rows: Finds the labels of texts, for a loss whose labels are rows of vector tables.
     """
 
     context: ContextFormat
@@ -121,6 +122,7 @@ class Reading:
     limit: int
     seed: int = 0
     objective: Any = None
+    rows: Callable[[Sequence[str]], list[int]] | None = None
 
     def length(self, text: str) -> int:
         """Return the number of tokens of a text."""
@@ -158,6 +160,8 @@ class View(BaseModel):
         columns |= {name: list(rows[name]) for name in ("reply", "negative") if name in rows}
         if getattr(reading.objective, "wants_frequencies", False):
             columns["label"] = [float(count) for count in rows["frequency"]]
+        if reading.rows is not None:
+            columns["label"] = reading.rows(columns["context"])
         return columns
 
     @property
