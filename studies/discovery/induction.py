@@ -1,6 +1,6 @@
 """Find intents without knowing how many: Turnloom, BERTopic and k-means that is told, on the same vectors.
 
-Usage: ``python -m studies.discovery.induction validation | test | names | export FOLDER | bertopic FOLDER``
+Usage: ``python -m studies.discovery.induction validation | test | kmeans | names | export FOLDER | bertopic FOLDER``
 """
 
 from __future__ import annotations
@@ -13,7 +13,18 @@ from pathlib import Path
 import numpy as np
 from sklearn.cluster import KMeans
 
-from studies.discovery.sets import TEST, VALIDATION, Codes, Grouped, accuracy, encode_once, nmi, read_grouped
+from studies.discovery.sets import (
+    SAMPLES,
+    TEST,
+    VALIDATION,
+    Codes,
+    Grouped,
+    accuracy,
+    draw_sample,
+    encode_once,
+    nmi,
+    read_grouped,
+)
 from studies.lib.figures import record
 from turnloom.discovery import Discovery, Messages, Namer, discover, find_parser
 from turnloom.discovery.grouping import centred, find_groups
@@ -26,11 +37,15 @@ Scores = dict[str, dict[str, list[float]]]
 
 def validation() -> None:
     """Print what settings were chosen by."""
-    for dataset, file in VALIDATION:
-        data = read_grouped(dataset, file)
+    known = [read_grouped(*file) for file in VALIDATION]
+    drawn = [draw_sample(read_grouped(name, file), intents, size) for name, file, intents, size in SAMPLES]
+    scores = []
+    for data in [*known, *drawn]:
         groups = find_groups(centred(data.vectors))
+        scores.append(accuracy(data.codes, groups))
         print(f"{data.name}: {len(data.intents)} intents, {groups.max() + 1} groups, ", end="")
-        print(f"accuracy {accuracy(data.codes, groups):.1f}, nmi {nmi(data.codes, groups):.1f}")
+        print(f"accuracy {scores[-1]:.1f}, nmi {nmi(data.codes, groups):.1f}", flush=True)
+    print(f"mean accuracy {np.mean(scores):.1f}")
 
 
 def _discover(data: Grouped, namer: Namer | None = None) -> Discovery:
@@ -52,9 +67,8 @@ def _record(prefix: str, by_set: dict[str, list[tuple[Codes, Codes]]]) -> None:
 
 
 def measure_test() -> None:
-    """Record Turnloom's groups and those of k-means with the true number."""
+    """Record Turnloom's groups."""
     ours: dict[str, list[tuple[Codes, Codes]]] = {}
-    told: dict[str, list[tuple[Codes, Codes]]] = {}
     lost, count = 0, 0
     for name, files in TEST.items():
         for file in files:
@@ -62,13 +76,25 @@ def measure_test() -> None:
             found = _discover(data).group
             ours.setdefault(name, []).append((data.codes, found))
             lost, count = lost + int((found < 0).sum()), count + len(found)
+            groups = len(np.unique(found[found >= 0]))
+            print(
+                f"{data.name}: {len(data.intents)} intents, {groups} groups, {accuracy(data.codes, found):.1f}",
+                flush=True,
+            )
+    _record("", ours)
+    record("discovery", {"unassigned_percent": 100 * lost / count})
+
+
+def measure_kmeans() -> None:
+    """Record the groups of k-means with the true number."""
+    told: dict[str, list[tuple[Codes, Codes]]] = {}
+    for name, files in TEST.items():
+        for file in files:
+            data = read_grouped(*file)
             for seed in range(SEEDS):
                 groups = KMeans(len(data.intents), n_init=1, random_state=seed).fit_predict(data.vectors)
                 told.setdefault(name, []).append((data.codes, groups.astype(np.int64)))
-            print(f"{data.name}: {len(data.intents)} intents, {len(np.unique(found[found >= 0]))} groups", flush=True)
-    _record("", ours)
     _record("kmeans_true_k.", told)
-    record("discovery", {"unassigned_percent": 100 * lost / count})
 
 
 def measure_names() -> None:
@@ -123,4 +149,4 @@ if __name__ == "__main__":
     if step in ("export", "bertopic"):
         {"export": export, "bertopic": measure_bertopic}[step](Path(rest[0]))
     else:
-        {"validation": validation, "test": measure_test, "names": measure_names}[step]()
+        {"validation": validation, "test": measure_test, "kmeans": measure_kmeans, "names": measure_names}[step]()

@@ -1,7 +1,7 @@
 """How long groups take and how much memory, with vectors at hand.
 
-Usage: ``python -m studies.discovery.scale VECTORS 100000 | 1000000``. VECTORS is what 'turnloom vectors' made. If it
-holds too few texts, more are made of them by adding noise, so that each has neighbours at a cosine of about 0.9.
+Usage: ``python -m studies.discovery.scale 100000 | 1000000``. The vectors are those of the labelled sets, and
+more made of them by adding noise, so that each has neighbours at a cosine of about 0.9.
 """
 
 from __future__ import annotations
@@ -12,29 +12,28 @@ import time
 
 import numpy as np
 
+from studies.discovery.sets import VALIDATION, read_grouped
 from studies.lib.figures import record
 from turnloom.discovery import Messages, discover
 from turnloom.runtime.protocols import unit_rows
-from turnloom.vectors import VectorTable
 
 NOISE = 0.45 / 384**0.5
 WORDS = ("order", "card", "flight", "hotel", "refund", "account", "table", "ticket", "parcel", "bill")
 
 
-def main(folder: str, count: int) -> None:
+def main(count: int) -> None:
     """Group so many vectors and record seconds or memory."""
-    table = VectorTable(folder)
+    known = np.unique(np.concatenate([read_grouped(*file).vectors for file in VALIDATION]), axis=0)
     rng = np.random.default_rng(0)
-    rows = np.sort(rng.permutation(len(table))[:count])
-    vectors = np.empty((count, table.manifest.width), np.float32)
-    vectors[: len(rows)] = table.vectors[rows]
-    for start in range(len(rows), count, len(rows)):
-        more = vectors[: min(len(rows), count - start)]
-        vectors[start : start + len(more)] = unit_rows(more + NOISE * rng.standard_normal(more.shape, np.float32))
-    # The texts are not in a vector table; words stand for them, so that naming has its work.
+    vectors = np.empty((count, known.shape[1]), np.float32)
+    for start in range(0, count, len(known)):
+        more = known[rng.permutation(len(known))[: count - start]]
+        noise = NOISE * rng.standard_normal(more.shape, np.float32) if start else 0
+        vectors[start : start + len(more)] = unit_rows(more + noise)
+    del known, more, noise
+    # Words stand for the texts, so that naming has its work.
     texts = [f"please change my {WORDS[row % 10]} {WORDS[row // 10 % 10]} {row}" for row in range(count)]
     messages = Messages(texts, [""] * count, np.ones(count, np.int64), count)
-    del table
     began, cpu = time.monotonic(), time.process_time()
     found = discover(messages, vectors)
     seconds, used = time.monotonic() - began, time.process_time() - cpu
@@ -50,4 +49,4 @@ def main(folder: str, count: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(int(sys.argv[1]))

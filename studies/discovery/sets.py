@@ -32,6 +32,22 @@ VALIDATION = (
     ("clinc150", "train"),
 )
 """What settings were chosen on."""
+SAMPLES = (
+    ("banking77", "train", 77, 40),
+    ("banking77", "train", 77, 100),
+    ("banking77", "train", 40, 28),
+    ("banking77", "train", 20, 28),
+    ("bitext_support", "all", 27, 30),
+    ("hwu64", "train", 64, 70),
+    ("hwu64", "train", 40, 28),
+    ("hwu64", "train", 20, 28),
+    ("clinc150", "train", 60, 90),
+    ("clinc150", "train", 40, 28),
+    ("clinc150", "train", 20, 28),
+)
+"""Samples of them: set, file, how many intents, and how many messages of each in the median."""
+SKEW, FEWEST = 0.6, 8
+"""Intents of a sample differ in size as those of real logs do: by a log-normal factor of this spread."""
 Codes = npt.NDArray[np.int64]
 
 
@@ -61,6 +77,21 @@ def read_grouped(dataset: str, file: str) -> Grouped:
     rows = labelled(dataset, file)
     intents, codes = label_codes(rows.labels)
     return Grouped(f"{dataset}.{file}", rows.texts, codes, intents, encode_once(load_encoder(MODEL), rows.texts))
+
+
+def draw_sample(data: Grouped, intents: int, size: int) -> Grouped:
+    """Draw some of the intents, and of each about so many messages."""
+    rng = np.random.default_rng(intents)
+    rows: list[int] = []
+    for intent in rng.choice(len(data.intents), intents, replace=False):
+        members = np.flatnonzero(data.codes == intent)
+        count = int(np.clip(round(size * np.exp(SKEW * rng.standard_normal())), FEWEST, len(members)))
+        rows += rng.choice(members, count, replace=False).tolist()
+    rows.sort()
+    kept, codes = np.unique(data.codes[rows], return_inverse=True)
+    name = f"{data.name}.{intents}x{size}"
+    texts = [data.texts[row] for row in rows]
+    return Grouped(name, texts, codes.astype(np.int64), [data.intents[code] for code in kept], data.vectors[rows])
 
 
 def accuracy(codes: Codes, groups: Codes) -> float:

@@ -80,12 +80,15 @@ def test_flow_writes_what_the_ending_says(found: tuple[Path, Path], tmp_path: Pa
     assert flow["turns"] == 96
 
 
-def test_drift_finds_what_is_new(found: tuple[Path, Path], tmp_path: Path) -> None:
-    _, folder = found
+@pytest.mark.parametrize("grouped", [True, False])
+def test_drift_finds_what_is_new(found: tuple[Path, Path], tmp_path: Path, grouped: bool) -> None:
+    table, folder = found
     new = write_table(tmp_path / "n", dialogues("cancel", "refund", "password"))
-    done = CliRunner().invoke(app, ["drift", str(folder), str(new), "--model", MODEL, "--out", str(tmp_path / "x")])
+    old = [str(folder)] if grouped else ["--first", str(table)]
+    done = CliRunner().invoke(app, ["drift", *old, str(new), "--model", MODEL, "--out", str(tmp_path / "x")])
     assert done.exit_code == 0, done.output
     drift = json.loads((tmp_path / "x" / "drift.json").read_text())
+    assert drift["old_messages"] == drift["new_messages"] == 24
     assert any("password" in one["name"] for one in drift["groups"] if one["verdict"] == "appeared")
     assert any("parcel" in one["name"] for one in drift["groups"] if one["verdict"] == "disappeared")
     assert "Appeared" in (tmp_path / "x" / "index.html").read_text()
@@ -98,14 +101,15 @@ def test_drift_finds_what_is_new(found: tuple[Path, Path], tmp_path: Path) -> No
         (["discover", "{out}", "--out", "{out}"], "is not a folder"),
         (["flow", "{table}", "--out", "flow.png"], "no known ending"),
         (["flow", "{table}", "--since", "May"], "no date"),
-        (["drift", "{table}", "{table}"], "no discovery"),
+        (["drift", "{out}", "{table}"], "is not a folder"),
+        (["drift", "{found}", "{table}", "--role", "agent"], "grouped already"),
     ],
 )
 def test_mistakes_are_explained(
     found: tuple[Path, Path], tmp_path: Path, command: list[str], problem: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    filled = [word.format(table=found[0], out=tmp_path / "o") for word in command]
+    filled = [word.format(table=found[0], found=found[1], out=tmp_path / "o") for word in command]
     done = CliRunner().invoke(app, [*filled, "--model", MODEL])
     assert isinstance(done.exception, TurnloomError), done.output
     assert problem in str(done.exception.problem)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.discovery.toy import TOPICS, planted
-from turnloom.discovery import Messages, SavedDiscovery, discover, load_discovery, save_discovery
+from turnloom.discovery import Discovery, Messages, discover, load_discovery, save_discovery
 from turnloom.discovery.drift import measure_drift, measure_intents
 from turnloom.discovery.drift_page import drift_page
 from turnloom.runtime.protocols import Vectors
@@ -28,14 +28,14 @@ def rows_of(**counts: int) -> list[int]:
 
 
 @pytest.fixture(scope="module")
-def old(tmp_path_factory: pytest.TempPathFactory) -> SavedDiscovery:
+def old(tmp_path_factory: pytest.TempPathFactory) -> Discovery:
     rows = [row for topic in range(5) for row in np.flatnonzero(topic == TRUTH)[:60].tolist()]
     folder = tmp_path_factory.mktemp("drift") / "d"
     save_discovery(discover(*of(rows, each=4)), folder)
     return load_discovery(folder)
 
 
-def test_groups_grow_shrink_appear_and_stay(old: SavedDiscovery) -> None:
+def test_groups_grow_shrink_appear_and_stay(old: Discovery) -> None:
     messages, vectors = of(rows_of(cancel=60, refund=4, invoice=25, address=35, parcel=25, crash=30), each=4)
     drift = measure_drift(old, messages, vectors)
     verdicts = {group.name: group.verdict for group in drift.groups}
@@ -57,7 +57,7 @@ def test_groups_grow_shrink_appear_and_stay(old: SavedDiscovery) -> None:
     assert "Disappeared" not in page
 
 
-def test_the_same_messages_change_nothing(old: SavedDiscovery) -> None:
+def test_the_same_messages_change_nothing(old: Discovery) -> None:
     rows = [row for topic in range(5) for row in np.flatnonzero(topic == TRUTH)[:60].tolist()]
     drift = measure_drift(old, *of(rows, each=4))
     assert {group.verdict for group in drift.groups} == {"steady"}
@@ -65,7 +65,7 @@ def test_the_same_messages_change_nothing(old: SavedDiscovery) -> None:
     assert "Nothing changed" in drift_page(drift)
 
 
-def test_a_group_that_nobody_asks_for_disappears(old: SavedDiscovery) -> None:
+def test_a_group_that_nobody_asks_for_disappears(old: Discovery) -> None:
     messages, vectors = of(rows_of(cancel=60, refund=60, invoice=60, address=60), each=4)
     drift = measure_drift(old, messages, vectors)
     assert [group.name for group in drift.groups if group.verdict == "disappeared"] == ["parcel late"]

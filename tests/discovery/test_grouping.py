@@ -6,9 +6,10 @@ from sklearn.metrics import adjusted_rand_score
 
 from tests.discovery.toy import planted
 from turnloom.discovery import neighbours
-from turnloom.discovery.grouping import centred, centres_of, find_groups
+from turnloom.discovery.grouping import centred, find_groups
 from turnloom.discovery.levels import dissolve_small
-from turnloom.discovery.neighbours import nearest, shared_neighbours
+from turnloom.discovery.merging import SIZE_POWER, merge_groups
+from turnloom.discovery.neighbours import nearest, shared_neighbours, smooth_means
 
 
 @pytest.mark.parametrize(("groups", "size"), [(4, 60), (12, 40), (60, 20)])
@@ -45,15 +46,58 @@ def test_neighbours_are_joined_by_what_they_share() -> None:
     assert graph[0, 3] == 0
 
 
-def test_the_similarity_of_groups_does_not_depend_on_their_size() -> None:
-    vectors, truth = planted(2, 400, noise=2.0, seed=3)
-    one = vectors[truth == 0]
-    for size in (10, 200):
-        halves = np.concatenate([one[:size], one[200 : 200 + size]])
-        centres = centres_of(halves, np.repeat([0, 1], size))
-        assert centres.similarities()[0, 1] == pytest.approx(1, abs=0.25 if size == 10 else 0.06)
-    raw = centres_of(one[:20], np.repeat([0, 1], 10)).means
-    assert raw[0] @ raw[1] / np.linalg.norm(raw[0]) / np.linalg.norm(raw[1]) < 0.75
+def test_smoothing_averages_with_neighbours_twice() -> None:
+    vectors, truth = planted(3, 20)
+    vectors = centred(vectors)
+    indices, _ = nearest(vectors, 4)
+    joined = np.zeros((60, 60))
+    for row, listed in enumerate(indices):
+        joined[row, listed] = joined[listed, row] = 1
+    smooth = vectors
+    for _ in range(2):
+        smooth = (smooth + joined @ smooth / joined.sum(axis=1, keepdims=True)) / 2
+    smooth = smooth - smooth.mean(axis=0)
+    smooth /= np.linalg.norm(smooth, axis=1, keepdims=True)
+    naive = np.stack([smooth[truth == group].mean(axis=0) for group in range(3)])
+    assert np.allclose(smooth_means(vectors, indices, truth), naive, atol=1e-5)
+
+
+def test_groups_merge_by_mean_distance_and_size() -> None:
+    vectors, truth = planted(6, 12, noise=1.0)
+    fine = truth * 4 + np.arange(len(truth)) % 4
+    sizes = np.bincount(fine, minlength=24)
+    sums = np.stack([vectors[fine == group].sum(axis=0) for group in range(24)])
+    kept = sizes > 0
+    merges = merge_groups((sums[kept] / sizes[kept, None]).astype(np.float32), sizes[kept])
+    groups = [np.flatnonzero(fine == group) for group in np.flatnonzero(kept)]
+    names = list(range(len(groups)))
+    for pair, cost in zip(merges.pairs, merges.costs, strict=True):
+        best = min(
+            (
+                (len(one) * len(other) / (len(one) + len(other)) * len(groups) / len(truth)) ** SIZE_POWER
+                * (1 - vectors[one] @ vectors[other].T).mean(),
+                names[first],
+                names[second],
+            )
+            for second, other in enumerate(groups)
+            for first, one in enumerate(groups[:second])
+        )
+        assert pair == best[1:]
+        assert cost == pytest.approx(best[0], rel=1e-4)
+        kept_at, gone_at = names.index(pair[0]), names.index(pair[1])
+        groups[kept_at] = np.concatenate([groups[kept_at], groups.pop(gone_at)])
+        names.pop(gone_at)
+    cut = merges.cut(6)
+    assert len(set(cut.tolist())) == 6
+    assert merges.cut(int(kept.sum())).tolist() == list(range(int(kept.sum())))
+
+
+def test_groups_of_different_size_are_found() -> None:
+    vectors, truth = planted(8, 200)
+    sizes = [48, 48, 48, 24, 24, 12, 12, 12]
+    rows = np.concatenate([np.flatnonzero(truth == group)[:size] for group, size in enumerate(sizes)])
+    found = find_groups(centred(vectors[rows]))
+    assert adjusted_rand_score(truth[rows], found) > 0.9
 
 
 def test_small_groups_are_dissolved_into_groups_that_they_fit() -> None:

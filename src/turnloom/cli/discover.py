@@ -49,8 +49,7 @@ def discover(
 
     turnloom discover prepared/ --out found/ --model my-model --vectors vectors/ --role agent
     """
-    from turnloom.discovery import MessageOptions, encode_messages, read_messages, save_discovery
-    from turnloom.discovery import discover as group
+    from turnloom.discovery import MessageOptions, discover_table, save_discovery
     from turnloom.discovery.folder import MARKER
     from turnloom.files import refuse_other_files
     from turnloom.runtime import load_encoder
@@ -60,21 +59,10 @@ def discover(
 
     find_model(model)
     refuse_other_files(out, "a discovery")
-    options = MessageOptions(role, first, context)
-    messages = read_messages(table, options)
-    namer = _namer(pipeline, name_endpoint, name_model)
+    options, namer = MessageOptions(role, first, context), _namer(pipeline, name_endpoint, name_model)
     encoder = turn_encoder(stored(load_encoder(model), vectors))
     with share_progress() as progress:
-        found = group(
-            messages,
-            encode_messages(encoder, messages, progress),
-            min_size=min_size,
-            namer=namer,
-            encoder=encoder,
-            on_progress=progress,
-        )
-    found.summary.model, found.summary.fingerprint = encoder.name, encoder.fingerprint
-    found.summary.role, found.summary.first, found.summary.context = role, first, context
+        found = discover_table(table, encoder, options, min_size=min_size, namer=namer, on_progress=progress)
     save_discovery(found, out)
     _show(found.summary)
     say(f"Next: open {out}/index.html; turnloom flow {table} --model {model} shows how conversations go")

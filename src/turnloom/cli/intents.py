@@ -220,7 +220,7 @@ def discover(
         ..., metavar="[INTENTS] MESSAGES", help="Messages; to see what a classifier misses, its folder before them."
     ),
     model: str | None = typer.Option(None, help="The model's folder; a classifier knows its own."),
-    min_size: int = typer.Option(5, min=2, help="Smaller groups are not reported; a larger size makes fewer groups."),
+    min_size: int = typer.Option(5, min=2, help="Groups of fewer distinct messages are not reported."),
     typical: int = typer.Option(3, min=1, help="How many typical members stand for a group."),
     members: bool = typer.Option(False, help="Write all members of each group."),
     vectors: Path | None = VECTORS,
@@ -229,7 +229,7 @@ def discover(
     """Find groups of messages that mean the same, as JSON lines, the largest first.
 
     With messages and a model, groups are looked for among all messages: where to start when there are no intents yet.
-    With a classifier, only messages that fit none of its intents are grouped: what is missing.
+    With a classifier, only messages that fit none of its intents are grouped, as finely as these: what is missing.
 
     [bold]Examples[/]
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from turnloom.discovery.folder import SavedDiscovery, load_discovery, save_discovery
+from turnloom.discovery.folder import load_discovery, save_discovery
 from turnloom.discovery.hierarchy import Discovery, Group, Summary, discover
 from turnloom.discovery.messages import MessageOptions, Messages, encode_messages, read_messages
 from turnloom.discovery.names import GroupName, Namer, name_groups
 from turnloom.discovery.phrases import find_parser
+from turnloom.discovery.tables import discover_table
 
 __all__ = [
     "Discovery",
@@ -15,9 +16,9 @@ __all__ = [
     "MessageOptions",
     "Messages",
     "Namer",
-    "SavedDiscovery",
     "Summary",
     "discover",
+    "discover_table",
     "encode_messages",
     "find_parser",
     "load_discovery",

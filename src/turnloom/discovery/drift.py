@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
-from turnloom.discovery.folder import SavedDiscovery
 from turnloom.discovery.grouping import centred, centres_of, find_groups
-from turnloom.discovery.hierarchy import MIN_SIZE, TYPICAL
-from turnloom.discovery.levels import dissolve_small
+from turnloom.discovery.hierarchy import MIN_SIZE, TYPICAL, Discovery
+from turnloom.discovery.levels import dissolve_small, groups_of_new
 from turnloom.discovery.messages import Messages
 from turnloom.discovery.names import Namer
 from turnloom.discovery.neighbours import Numbers
@@ -98,12 +97,12 @@ class Drift(BaseModel):
     intents: list[IntentChange] = []
 
 
-def _borders(old: SavedDiscovery) -> list[float]:
+def _borders(old: Discovery) -> list[float]:
     """Return how near to its centre a message must be, for each group of the lowest level."""
     return [float(np.quantile(old.similarity[old.group == leaf.id], FITS)) for leaf in old.summary.leaves()]
 
 
-def assign(old: SavedDiscovery, vectors: Vectors) -> Numbers:
+def assign(old: Discovery, vectors: Vectors) -> Numbers:
     """Return the id of the old group that each new message belongs to; -1 for none."""
     leaves = old.summary.leaves()
     if not leaves:
@@ -120,7 +119,7 @@ def assign(old: SavedDiscovery, vectors: Vectors) -> Numbers:
 
 
 def measure_drift(
-    old: SavedDiscovery, messages: Messages, vectors: Vectors, *, min_size: int = MIN_SIZE, namer: Namer | None = None
+    old: Discovery, messages: Messages, vectors: Vectors, *, min_size: int = MIN_SIZE, namer: Namer | None = None
 ) -> Drift:
     """Compare new messages with a discovery of old ones.
 
@@ -175,7 +174,7 @@ def _differs(was: int, before: int, now: int, after: int) -> bool:
     return error > 0 and abs(was / before - now / after) > CERTAIN * error
 
 
-def _new_groups(old: SavedDiscovery, vectors: Vectors, group: Numbers, min_size: int) -> list[Numbers]:
+def _new_groups(old: Discovery, vectors: Vectors, group: Numbers, min_size: int) -> list[Numbers]:
     """Group the messages that are in no old group, the most typical first.
 
     Messages at the edge of old groups are not new, though they may form a group: its mean is that of an old one, or its
@@ -184,9 +183,13 @@ def _new_groups(old: SavedDiscovery, vectors: Vectors, group: Numbers, min_size:
     unfamiliar = np.flatnonzero(group < 0)
     if len(unfamiliar) < min_size:
         return []
-    unit = centred(vectors[unfamiliar])
+    # All messages are grouped: the familiar ones show how far apart topics are, even if only one topic is new.
+    unit = centred(vectors)
+    found = groups_of_new(find_groups(unit), group < 0)
+    unit = unit[unfamiliar]
     in_old = unit_rows(unit_rows(vectors[unfamiliar]) - old.mean)
-    found = dissolve_small(unit, find_groups(unit), min_size)
+    grouped = found >= 0
+    found[grouped] = dissolve_small(unit[grouped], found[grouped], min_size)
     ids = np.array([leaf.id for leaf in old.summary.leaves()])
     near = in_old @ old.centres.T if len(ids) else np.full((len(unfamiliar), 1), -1.0)
     together = np.sqrt(centres_of(in_old, found).cohesion)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +11,9 @@ from pydantic import ValidationError
 
 from turnloom.discovery.hierarchy import Discovery, Summary
 from turnloom.discovery.messages import Messages
-from turnloom.discovery.neighbours import Numbers
 from turnloom.discovery.page import discovery_page
 from turnloom.errors import TurnloomError
 from turnloom.files import WholeFolder, write_whole
-from turnloom.runtime.protocols import Vectors
 
 MARKER, MESSAGES, CENTRES, PAGE = "discovery.json", "messages.parquet", "centres.npy", "index.html"
 
@@ -45,33 +42,12 @@ def save_discovery(found: Discovery, out: Path) -> None:
     whole.commit()
 
 
-@dataclass(frozen=True)
-class SavedDiscovery:
-    """What other commands need of a discovery.
-
-    Attributes:
-        summary: The groups.
-        messages: The messages.
-        group: The id of each message's group; -1 for none.
-        similarity: How near each message is to the centre of its group.
-        mean: The mean of all messages' vectors.
-        centres: The centres of the groups of the lowest level.
-    """
-
-    summary: Summary
-    messages: Messages
-    group: Numbers
-    similarity: Vectors
-    mean: Vectors
-    centres: Vectors
-
-
 def is_discovery(folder: str | Path) -> bool:
     """Whether a folder holds a discovery."""
     return (Path(folder) / MARKER).exists()
 
 
-def load_discovery(folder: str | Path) -> SavedDiscovery:
+def load_discovery(folder: str | Path) -> Discovery:
     """Read a discovery.
 
     Raises:
@@ -92,4 +68,5 @@ def load_discovery(folder: str | Path) -> SavedDiscovery:
     texts, before = table["text"].to_pylist(), table["before"].to_pylist()
     messages = Messages(texts, before, table["occurrences"].to_numpy(), summary.dialogues)
     group = table["group"].fill_null(-1).to_numpy()
-    return SavedDiscovery(summary, messages, group, table["similarity"].to_numpy(), vectors[0], vectors[1:])
+    reasons = [reason or "" for reason in table["reason"].to_pylist()]
+    return Discovery(summary, messages, group, reasons, table["similarity"].to_numpy(), vectors[0], vectors[1:])

@@ -136,8 +136,10 @@ def discover(
     unit, mean = centred_with_mean(vectors)
     said = np.array([any(map(str.isalnum, text)) for text in messages.texts])
     leaf = np.full(len(unit), -1, np.int64)
-    found = find_groups(unit[said], lambda step, share: on_progress(step, share, ""))
-    leaf[said] = dissolve_small(unit[said], found, min_size)
+    spoken = unit if said.all() else unit[said]
+    found = find_groups(spoken, lambda step, share: on_progress(step, share, ""))
+    leaf[said] = dissolve_small(spoken, found, min_size)
+    del spoken
     reasons = ["" if group >= 0 else ALONE if words else BLANK for group, words in zip(leaf, said, strict=True)]
     centres = centres_of(unit, leaf)
     near = similarity_to_centre(unit, leaf, centres)

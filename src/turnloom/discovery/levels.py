@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from turnloom.discovery.grouping import Centres, centres_of
 from turnloom.discovery.neighbours import Numbers
@@ -42,6 +43,14 @@ def dissolve_small(unit: Vectors, groups: Numbers, min_size: int) -> Numbers:
         fits = scores[np.arange(len(part)), best] >= border[best]
         found[part] = np.where(fits, best, -1)
     return found
+
+
+def groups_of_new(groups: Numbers, new: npt.NDArray[np.bool_]) -> Numbers:
+    """Return the groups of the new messages, numbered from 0; -1 in groups that have at least as many known ones."""
+    count = int(groups.max(initial=-1)) + 1
+    mostly = np.bincount(groups[new], minlength=count) > np.bincount(groups[~new], minlength=count)
+    number = np.where(mostly, np.cumsum(mostly) - 1, -1)
+    return np.asarray(number[groups[new]], np.int64)
 
 
 def similarity_to_centre(unit: Vectors, groups: Numbers, centres: Centres) -> Vectors:

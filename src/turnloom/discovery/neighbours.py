@@ -23,8 +23,11 @@ SEED = 0
 
 
 def neighbour_count(rows: int) -> int:
-    """Return how many neighbours each vector gets: about log2 of their number, which keeps a graph connected."""
-    return min(max(round(math.log2(max(rows, 2))), FEWEST), MOST, max(rows - 1, 1))
+    """Return how many neighbours each vector gets: about log2 of their number, which keeps a graph connected.
+
+    Of very few vectors, at most a quarter are neighbours: else everything would be near to everything.
+    """
+    return min(max(round(math.log2(max(rows, 2))), FEWEST), MOST, max(rows // 4, 1))
 
 
 def nearest(
@@ -80,6 +83,15 @@ def _cells(vectors: Vectors) -> list[tuple[Numbers, Numbers]]:
     ]
 
 
+def _listed(indices: Numbers) -> Any:
+    """Return a sparse matrix with a 1 for each neighbour in a row."""
+    from scipy import sparse
+
+    rows, count = indices.shape
+    start = np.arange(0, rows * count + 1, count)
+    return sparse.csr_matrix((np.ones(rows * count, np.float32), indices.ravel(), start), shape=(rows, rows))
+
+
 def shared_neighbours(indices: Numbers) -> Any:
     """Return a sparse graph: neighbours are joined by the share of neighbours that they have in common.
 
@@ -88,9 +100,7 @@ def shared_neighbours(indices: Numbers) -> Any:
     from scipy import sparse
 
     rows, count = indices.shape
-    start = np.arange(0, rows * count + 1, count)
-    ones = np.ones(rows * count, np.float32)
-    listed = sparse.csr_matrix((ones, indices.ravel(), start), shape=(rows, rows))
+    listed = _listed(indices)
     joined = listed.maximum(listed.T).tocsr()
     own = (listed + sparse.identity(rows, dtype=np.float32, format="csr")).tocsr()
     turned = own.T.tocsr()
@@ -101,3 +111,33 @@ def shared_neighbours(indices: Numbers) -> Any:
         common.data = common.data / (2 * (count + 1) - common.data)
         blocks.append(common)
     return sparse.vstack(blocks, format="csr")
+
+
+def smooth_means(vectors: Vectors, indices: Numbers, groups: Numbers) -> Vectors:
+    """Return the mean of each group's smoothed vectors: unit vectors that are averaged with their neighbours twice.
+
+    Args:
+        vectors: Centred unit vectors.
+        indices: The neighbours of each.
+        groups: The group of each, numbered from 0.
+    """
+    from scipy import sparse
+
+    rows = len(vectors)
+    listed = _listed(indices)
+    joined = listed.maximum(listed.T).tocsr()
+    degree = np.asarray(joined.sum(axis=1)).ravel()
+    half = (
+        sparse.identity(rows, dtype=np.float32) + sparse.diags((1 / np.maximum(degree, 1)).astype(np.float32)) @ joined
+    )
+    step = (0.5 * half).tocsr().astype(np.float32)
+    once = step @ vectors
+    mean = (np.asarray(step.sum(axis=0)).ravel() / rows) @ once
+    sums = np.zeros((int(groups.max()) + 1, vectors.shape[1]), np.float64)
+    for start in range(0, rows, 8 * BLOCK):
+        part = slice(start, start + 8 * BLOCK)
+        twice = unit_rows(step[part] @ once - mean)
+        size = len(twice)
+        member = sparse.csr_matrix((np.ones(size, np.float32), (groups[part], np.arange(size))), (len(sums), size))
+        sums += member @ twice
+    return np.asarray(sums / np.bincount(groups)[:, None], np.float32)
