@@ -121,7 +121,7 @@ def over_http(tracer: Tracer, folder: Path, settings: dict[str, Any], path: str,
     from turnloom.service.config import ServiceConfig
 
     config = ServiceConfig.model_validate({"model": {"path": "model"}, **settings}).within(folder)
-    with TestClient(create_app(config)) as client:
+    with TestClient(create_app(config), base_url="http://127.0.0.1") as client:
         return tracer.during(lambda: client.post(path, json=body).raise_for_status())
 
 

@@ -1,6 +1,8 @@
 """Broken and odd requests by the ten thousand, and schemathesis on the schema: no 5xx, no hang, nothing of the inside.
 
-Usage: python -m studies.service.fuzz EXPORTED_MODEL --work FOLDER [--requests 50000]
+The same call goes on after an interruption.
+
+Usage: python -m studies.service.fuzz EXPORTED_MODEL --work FOLDER [--requests 104000]
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ ODD: list[Any] = [
     None, True, False, 0, -1, 1e308, 2**64, "", " ", "\x00", "\ufffd", "a" * 3_000, "🦊" * 50, "\u202e", "' OR 1=1 --",
     "<script>", "../../etc/passwd", [], {}, [[]], [None], {"": None}, [["a"], "b"], "\ud83d\ude00", "%s%n", "${7*7}",
 ]  # fmt: skip
+CHUNK = 4_000
 HALF = '"\\ud800"'
 
 
@@ -95,15 +98,14 @@ def requests(count: int, examples: list[tuple[str, str, Any]], seed: int) -> Ite
 
 
 def documented(address: str) -> list[tuple[str, str, Any]]:
-    """Every request of the schema with its example; reloading is left to the soak."""
+    """Every request of the schema with its example, and the pages that are not in it."""
     schema = httpx.get(f"{address}/openapi.json").json()
-    found = []
+    found: list[tuple[str, str, Any]] = [("GET", path, {}) for path in ("/", "/page/page.js", "/openapi.json")]
     for path, methods in schema["paths"].items():
         for method, said in methods.items():
             body = said.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
             named = schema["components"]["schemas"].get(body.get("$ref", "").rsplit("/", 1)[-1], {})
-            if path != "/admin/reload":
-                found.append((method.upper(), path, (named.get("examples") or [{}])[0]))
+            found.append((method.upper(), path, (named.get("examples") or [{}])[0]))
     return found
 
 
@@ -134,6 +136,21 @@ def fuzz(address: str, count: int, seed: int) -> tuple[Counter[int], list[str]]:
     return statuses, problems
 
 
+def fuzz_in_chunks(address: str, count: int, progress: Path) -> tuple[Counter[int], list[str]]:
+    """The same in chunks, each with its own seed; the same call goes on after an interruption."""
+    known: dict[str, Any] = {"chunks": 0, "statuses": {}, "problems": []}
+    if progress.exists():
+        known = json.loads(progress.read_text())
+    statuses = Counter({int(status): number for status, number in known["statuses"].items()})
+    problems: list[str] = known["problems"]
+    for chunk in range(known["chunks"], -(-count // CHUNK)):
+        found, wrong = fuzz(address, CHUNK, seed=1 + chunk)
+        statuses, problems = statuses + found, problems + wrong
+        progress.write_text(json.dumps({"chunks": chunk + 1, "statuses": statuses, "problems": problems}))
+        print(f"{sum(statuses.values())} requests, {len(problems)} problems", flush=True)
+    return statuses, problems
+
+
 def schemathesis(address: str, examples: int) -> tuple[int, str]:
     """Its exit code and the end of what it said."""
     command = [
@@ -149,13 +166,13 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("model", type=Path)
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--requests", type=int, default=52_000)
+    parser.add_argument("--requests", type=int, default=104_000)
     parser.add_argument("--examples", type=int, default=100)
     parser.add_argument("--dry", action="store_true", help="Record nothing.")
     given = parser.parse_args()
     prepare(given.work, given.model, None)
     with service(given.work, workers=2, limits={"body_bytes": 50_000}) as (address, _):
-        statuses, problems = fuzz(address, given.requests, seed=1)
+        statuses, problems = fuzz_in_chunks(address, given.requests, given.work / "fuzz.json")
         code, said = schemathesis(address, given.examples)
         alive = httpx.get(f"{address}/health/ready").status_code == 200
     print(dict(statuses), f"schemathesis: {code}", f"alive: {alive}", *problems[:20], said if code else "", sep="\n")

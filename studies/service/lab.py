@@ -25,7 +25,8 @@ ASKS = {
     "price": ["what does the {} cost", "price of the {}", "how much is a {}", "is the {} expensive"],
     "return": ["i want to return the {}", "send the {} back", "refund for my {}", "the {} does not fit"],
 }
-ADMIN = "tw-study"
+ADMIN, OTHER = "tw-study", "tw-other"
+"""Two keys with all scopes."""
 TEXTS = [
     f"{opening} {thing} that I ordered {when} from your shop in {place} please"
     for opening in ("hello where is the", "could you tell me about the", "I would like to send back the")
@@ -98,7 +99,9 @@ def write_config(folder: Path, **changes: Any) -> tuple[Path, str]:
         "model": {"path": "model", "name": "model", "threads": 1},
         "intents": {"folder": "intents"},
         "replies": {"folder": "replies", "add_every_seconds": 2},
-        "keys": [{"name": "study", "hash": hashed(ADMIN), "scopes": scopes}],
+        "keys": [
+            {"name": name, "hash": hashed(key), "scopes": scopes} for name, key in (("study", ADMIN), ("other", OTHER))
+        ],
         "logs": {"level": "warning"},
     }
     if (folder / "reranker").exists():
@@ -112,7 +115,7 @@ def client(address: str, **options: Any) -> httpx.Client:
     return httpx.Client(base_url=address, headers={"Authorization": f"Bearer {ADMIN}"}, timeout=30, **options)
 
 
-def wait_ready(address: str, seconds: float = 600, path: str = "/health/ready") -> float:
+def wait_ready(address: str, seconds: float = 3_600, path: str = "/health/ready") -> float:
     """Until it is ready; how long that took."""
     began = time.monotonic()
     while time.monotonic() - began < seconds:
@@ -125,24 +128,49 @@ def wait_ready(address: str, seconds: float = 600, path: str = "/health/ready") 
     raise RuntimeError(f"{address} was not ready within {seconds} s")
 
 
+class Served:
+    """A service of its own processes, which can be killed and started again on the same port."""
+
+    def __init__(self, folder: Path, **changes: Any) -> None:
+        self.folder = folder
+        self.config, self.address = write_config(folder, **changes)
+        self.start()
+
+    def start(self) -> None:
+        """Start it, and wait until it is ready."""
+        command = [sys.executable, "-m", "turnloom.cli.main", "serve", str(self.config)]
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, stdout=log, stderr=log)
+        self.parent = psutil.Process(self.process.pid)
+        try:
+            wait_ready(self.address)
+        except BaseException:
+            self.stop()
+            raise
+
+    def kill(self) -> None:
+        """End its first process as a power failure would."""
+        self.process.kill()
+        self.process.wait(60)
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(120)
+
+
 @contextmanager
 def service(folder: Path, **changes: Any) -> Iterator[tuple[str, psutil.Process]]:
-    """A service of its own processes; its address and its first process."""
-    config, address = write_config(folder, **changes)
-    with (folder / "log").open("ab") as log:
-        command = [sys.executable, "-m", "turnloom.cli.main", "serve", str(config)]
-        process = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, stdout=log, stderr=log)
+    """A service, for as long as the block runs; its address and its first process."""
+    served = Served(folder, **changes)
     try:
-        wait_ready(address)
-        yield address, psutil.Process(process.pid)
+        yield served.address, served.parent
     finally:
-        process.terminate()
-        process.wait(120)
+        served.stop()
 
 
 def workers(parent: psutil.Process) -> list[psutil.Process]:
-    """The worker processes, forks of one that has only imported; the process itself if it has none."""
-    return [child for server in parent.children() for child in _children(server)] or [parent]
+    """The worker processes, forks of one that has only imported."""
+    return [child for server in _children(parent) for child in _children(server)]
 
 
 def _children(process: psutil.Process) -> list[psutil.Process]:

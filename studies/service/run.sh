@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# All measurements of the service. Nothing else should compute meanwhile.
+# All measurements of the service. Nothing else should compute meanwhile; `faults` needs root, to mount a small disk.
 # Usage: studies/service/run.sh EXPORTED_INT8_ENCODER EXPORTED_INT8_RERANKER
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work="$(mktemp -d)"
 python -m studies.service.refusals "$1" --work "$work/plain"
 python -m studies.service.load "$1" --work "$work/plain"
+python -m studies.service.overload "$1" --work "$work/overload" --reranker "$2"
+python -m studies.service.faults "$1" --work "$work/faults"
+python -m studies.service.supervision
 python -m studies.service.fuzz "$1" --work "$work/fuzz"
 python -m studies.service.soak "$1" --work "$work/soak" --reranker "$2"

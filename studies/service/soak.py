@@ -1,9 +1,10 @@
 """Mixed load with faults: every answer is checked against a direct call, every accepted addition must be there.
 
-Workers are killed, clients leave and dawdle, bursts of ten times the load come. Answers that do not come (a connection
-cut by a kill, 429, 503, 504) are no wrong answers; they are counted, and asked again.
+Workers are killed, and every fifth time their parent, which is started again as an init system does; clients leave and
+dawdle, bursts of ten times the load come. Answers that do not come (a connection cut by a kill, 429, 503, 504) are no
+wrong answers; they are counted, and asked again.
 
-Usage: python -m studies.service.soak EXPORTED_MODEL --work FOLDER [--minutes 10 --kills 5 --reranker EXPORTED_RERANKER]
+Usage: python -m studies.service.soak EXPORTED_MODEL --work FOLDER [--minutes 30 --kills 15 --reranker EXPORTED]
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -29,20 +31,29 @@ from studies.lib.figures import record
 from studies.service.lab import (
     ADMIN,
     TEXTS,
+    Served,
     client,
     dialogues,
     prepare,
     ready_workers,
     save,
-    service,
     wait_ready,
     workers,
 )
 from turnloom.replies.suggestion import RERANKED
 
-CLIENTS, BURST = 4, 10
+CLIENTS, BURST, PARENT_EVERY = 4, 10, 5
 KNOWN = range(1_000_000, 1_000_500)
 """The conversations that are in the index from the start."""
+
+
+def reply_of(number: int) -> str:
+    return str(dialogues(1, number)[0]["turns"][1]["text"])
+
+
+def question_of(number: int) -> str:
+    """A context whose words only this reply has; the reply itself would not be suggested to itself."""
+    return f"number {number}"
 
 
 class Truth:
@@ -66,11 +77,11 @@ class Truth:
         if (folder / "reranker").exists():
             scorer = load_scorer(folder / "reranker")
             self.scores = {text: scorer.score([text], texts[:5]) for text in texts[:20]}
-            known = [dialogues(1, number)[0]["turns"][1]["text"] for number in KNOWN]
-            self.replies = {text: float(scorer.score([text], [text])[0]) for text in known}
+            known = [(question_of(number), reply_of(number)) for number in KNOWN]
+            self.replies = {reply: float(scorer.score([asked], [reply])[0]) for asked, reply in known}
 
     def is_score(self, text: str, found: float) -> bool:
-        """Whether a reply has the score that the re-ranker gives it for itself as the context, if there is one."""
+        """Whether a reply has the score that the re-ranker gives it for its question, if there is one."""
         return text not in self.replies or abs(self.replies[text] - found) < 1e-3
 
 
@@ -116,8 +127,8 @@ class Soak:
 
     def replies(self, asking: httpx.Client, rng: random.Random) -> None:
         number = rng.choice(KNOWN)
-        thing = dialogues(1, number)[0]["turns"][1]["text"]
-        answer = self.asked(asking, "/v1/replies", {"context": [thing], "mode": "text", "k": RERANKED})
+        thing, asked = reply_of(number), question_of(number)
+        answer = self.asked(asking, "/v1/replies", {"context": [asked], "mode": "text", "k": RERANKED})
         if answer is not None:
             found = {reply["text"]: reply["score"] for reply in answer["replies"]}
             right = thing in found and self.truth.is_score(thing, found[thing])
@@ -200,20 +211,24 @@ class Soak:
 
     @staticmethod
     def is_found(asking: httpx.Client, number: int) -> bool:
-        text = dialogues(1, number)[0]["turns"][1]["text"]
-        answer = asking.post("/v1/replies", json={"context": [text], "mode": "text", "k": RERANKED})
-        return answer.status_code == 200 and text in [reply["text"] for reply in answer.json()["replies"]]
+        body = {"context": [question_of(number)], "mode": "text", "k": RERANKED}
+        answer = asking.post("/v1/replies", json=body)
+        return answer.status_code == 200 and reply_of(number) in [reply["text"] for reply in answer.json()["replies"]]
 
 
 def memory(parent: psutil.Process) -> float:
     """Megabytes of a worker, the mean."""
-    return float(np.mean([worker.memory_info().rss for worker in workers(parent)])) / 2**20
+    sizes = []
+    for worker in workers(parent):
+        with suppress(psutil.Error):
+            sizes.append(worker.memory_info().rss)
+    return float(np.mean(sizes)) / 2**20 if sizes else float("nan")
 
 
 def growth(samples: list[tuple[float, float]], kills: list[float]) -> float:
     """In percent between the second quarter and the end, of the time after the last kill: workers then are as old."""
     start = max(kills, default=samples[0][0])
-    rest = [megabytes for when, megabytes in samples if when >= start]
+    rest = [megabytes for when, megabytes in samples if when >= start and megabytes == megabytes]
     if len(rest) < 8:
         return float("nan")
     quarter = len(rest) // 4
@@ -226,8 +241,16 @@ def kill_one(folder: Path, parent: psutil.Process) -> float:
     victim = random.choice(sorted(worker.pid for worker in workers(parent)))
     began = time.monotonic()
     os.kill(victim, signal.SIGKILL)
-    while not ready_workers(folder) - known:
+    while not ready_workers(folder) - known and time.monotonic() - began < 300:
         time.sleep(0.05)
+    return time.monotonic() - began
+
+
+def kill_parent(served: Served) -> float:
+    """Seconds until a new service answers in the place of one whose parent was killed."""
+    began = time.monotonic()
+    served.kill()
+    served.start()
     return time.monotonic() - began
 
 
@@ -236,8 +259,8 @@ def main() -> None:
     parser.add_argument("model", type=Path)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--reranker", type=Path)
-    parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--kills", type=int, default=5)
+    parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--kills", type=int, default=15)
     parser.add_argument("--dry", action="store_true", help="Record nothing.")
     given = parser.parse_args()
     texts = TEXTS[:120]
@@ -247,9 +270,11 @@ def main() -> None:
     half = 30 * given.minutes
     samples: list[tuple[float, float]] = []
     recoveries: list[float] = []
-    killed: list[Any] = []
-    with service(given.work, workers=2, logs={"level": "info"}) as (address, parent):
-        soak = Soak(address, truth, texts)
+    restarts: list[float] = []
+    killed: list[float] = []
+    served = Served(given.work, workers=2, logs={"level": "info"})
+    try:
+        soak = Soak(served.address, truth, texts)
         began = time.monotonic()
         threads = [threading.Thread(target=soak.run, args=(seed,)) for seed in range(CLIENTS)]
         for thread in threads:
@@ -257,7 +282,10 @@ def main() -> None:
         next_kill, next_burst = half / (given.kills + 1), half / 4
         while (now := time.monotonic() - began) < 2 * half:
             if len(killed) < given.kills and now >= next_kill:
-                recoveries.append(kill_one(given.work, parent))
+                if len(killed) % PARENT_EVERY == PARENT_EVERY - 1:
+                    restarts.append(kill_parent(served))
+                else:
+                    recoveries.append(kill_one(given.work, served.parent))
                 killed.append(time.monotonic() - began)
                 next_kill += half / (given.kills + 1)
             if now >= next_burst:
@@ -266,19 +294,21 @@ def main() -> None:
                 for thread in burst:
                     thread.start()
                 next_burst += half / 2
-            samples.append((now, memory(parent)))
-            time.sleep(min(1.0, half / 60))
+            samples.append((now, memory(served.parent)))
+            time.sleep(min(5.0, half / 60))
         soak.stop.set()
         for thread in threads:
             thread.join()
-        wait_ready(address)
+        wait_ready(served.address)
         lost = soak.lost()
+    finally:
+        served.stop()
     figures = {
         "soak_requests": sum(soak.seen.values()),
         "soak_wrong_answers": len(soak.wrong),
         "soak_lost_adds": lost,
         "soak_memory_growth_percent": growth(samples, killed),
-        "kills_survived": len(recoveries),
+        "kills_survived": len(killed),
         "recovery_seconds_max": max(recoveries, default=0.0),
     }
     details = {
@@ -287,6 +317,7 @@ def main() -> None:
         "accepted_examples": len(soak.examples),
         "accepted_conversations": len(soak.conversations),
         "recoveries": recoveries,
+        "restarts_after_kills_of_the_parent": restarts,
         "memory": samples,
     }
     print({**figures, "seen": details["seen"], "wrong": soak.wrong[:10]})

@@ -250,3 +250,27 @@ def test_heavy_packages_are_not_loaded_for_help() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_dry_run_shows_dialogues_and_writes_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    log = tmp_path / "chat.txt"
+    log.write_text("13/05/2024, 10:15 - Ann: hello [you]\n13/05/2024, 10:16 - Ben: hi\n")
+    code, shown, _ = run(capsys, monkeypatch, "convert", str(log), "--dry-run")
+    assert code == 0
+    assert "  2024-05-13 10:15 Ann: hello [you]\n" in shown
+    assert "Nothing was written" in shown
+    assert [path.name for path in tmp_path.iterdir()] == ["chat.txt"]
+
+
+def test_an_unknown_file_is_described_before_the_error(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    log = tmp_path / "log.json"
+    events = [{"by": "Ann", "says": "my card was stolen"}, {"by": "Ben", "says": "oh no, I block it"}]
+    log.write_text(json.dumps([{"ref": "A1", "events": events}]))
+    code, shown, error = run(capsys, monkeypatch, "convert", str(log), "--dry-run")
+    assert code == 2
+    assert "events[].says  'my card was stolen'  ← text" in shown
+    assert "--map 'dialogue_id=ref,text=events[].says,speaker=events[].by' --out corpus" in " ".join(error.split())

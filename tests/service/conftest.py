@@ -9,6 +9,14 @@ from starlette.testclient import TestClient
 from tests.service.toy import HeadedEncoder, served, settings, with_intents, with_replies
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _no_regular_checks() -> Iterator[None]:
+    """The service asks itself regularly; tests count what the model is asked."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("turnloom.service.app.CHECK_SECONDS", 3_600)
+        yield
+
+
 @pytest.fixture(scope="module")
 def encoder() -> HeadedEncoder:
     return HeadedEncoder()

@@ -240,3 +240,14 @@ def test_the_schema_has_an_example_for_every_request(client: TestClient) -> None
         if body:
             named = body["content"]["application/json"]["schema"]["$ref"].rsplit("/", 1)[1]
             assert schema["components"]["schemas"][named].get("examples"), path
+
+
+def test_the_schema_describes_what_a_busy_or_damaged_service_answers(client: TestClient) -> None:
+    schema = client.get("/openapi.json").json()
+    for path, methods in schema["paths"].items():
+        for method, said in methods.items():
+            answers = said["responses"]
+            assert {"429", "503", "507"} <= set(answers), path
+            assert all(len(answers[status]["description"]) > 20 for status in ("429", "503", "507")), (method, path)
+            assert "Retry-After" in answers["429"]["headers"]
+            assert "Retry-After" in answers["503"]["headers"]

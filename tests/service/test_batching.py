@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import threading
 import time
 from collections.abc import Sequence
@@ -11,8 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turnloom.service.batching import Batcher, OverloadedError
-from turnloom.service.config import Batching
+from tests.service.toy import Silent
+from turnloom.service.admission import Admission, Work, _current
+from turnloom.service.batching import Batcher
+from turnloom.service.config import Batching, Limits
 
 
 class Seen:
@@ -104,21 +107,27 @@ def test_what_nobody_waits_for_is_not_computed() -> None:
     batcher.close()
 
 
-def test_a_full_queue_refuses_and_says_when() -> None:
-    gate, seen = Gate(), Seen()
-    batcher = Batcher("m", gate, Batching(max_queue_tokens=64, max_wait_ms=0), seen)
-    running = batcher.submit("a", ["1"], [64])
+def test_a_key_that_was_given_less_goes_first() -> None:
+    gate = Gate()
+    batcher = Batcher("m", gate, Batching(max_batch_tokens=16, max_wait_ms=0), Seen())
+    large = [submit_as("greedy", batcher, [f"{job}.{number}" for number in range(4)], [8] * 4) for job in range(4)]
     assert gate.started.wait(5)
-    waiting = batcher.submit("a", ["2"], [60])
-    with pytest.raises(OverloadedError) as refused:
-        batcher.submit("a", ["3"], [5])
-    assert refused.value.retry_after >= 1
-    assert seen.drops == ["overloaded"]
-    assert batcher.waiting_tokens == 60
+    small = submit_as("modest", batcher, ["small"], [8])
     gate.open.set()
-    assert (running.result(5), waiting.result(5)) == (["a:1"], ["a:2"])
-    assert batcher.submit("a", ["3"], [5]).result(5) == ["a:3"]
+    assert small.result(5) == ["a:small"]
+    assert [job.result(5) for job in large] == [[f"a:{job}.{number}" for number in range(4)] for job in range(4)]
+    assert "small" in gate.calls[1]
     batcher.close()
+
+
+def submit_as(key: str, batcher: Batcher, items: list[str], sizes: list[int]) -> Any:
+    admission = Admission(Limits(), Silent(), fair=True)
+
+    def submit() -> Any:
+        _current.set(Work(admission, key, "", 0, time.monotonic() + 60))
+        return batcher.submit("a", items, sizes)
+
+    return contextvars.copy_context().run(submit)
 
 
 def test_a_text_that_fails_fails_its_own_request_alone() -> None:
@@ -155,7 +164,7 @@ def test_closing_computes_what_waits() -> None:
 def test_every_request_gets_its_own_answers_in_order(jobs: list[tuple[str, list[int]]], most: int) -> None:
     gate, seen = Gate(), Seen()
     gate.open.set()
-    options = Batching(max_batch_tokens=most, max_wait_ms=0, max_queue_tokens=1_000_000)
+    options = Batching(max_batch_tokens=most, max_wait_ms=0)
     batcher = Batcher("m", gate, options, seen)
     futures = [
         (kind, number, sizes, batcher.submit(kind, [f"{number}.{place}" for place in range(len(sizes))], sizes))

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from tests.service.toy import HeadedEncoder, listening, loaders, settings, with_intents
-from turnloom.errors import TurnloomError
 from turnloom.service.app import create_app
 from turnloom.service.journal import Journal
 from turnloom.service.live_intents import LiveIntents
@@ -32,9 +31,7 @@ def encoder() -> HeadedEncoder:
 
 @pytest.fixture
 def address(tmp_path: Path, encoder: HeadedEncoder) -> Iterator[str]:
-    config = settings(
-        tmp_path, batching={"max_queue_tokens": 64, "max_wait_ms": 0}, limits={"request_seconds": 30, "texts": 64}
-    )
+    config = settings(tmp_path, batching={"max_wait_ms": 0}, limits={"request_seconds": 30, "texts": 64})
     with listening(create_app(config, loaders(encoder))) as found:
         yield found
 
@@ -44,12 +41,7 @@ def test_many_clients_at_once_get_their_own_vectors(address: str, encoder: Heade
     texts = [f"text number {number} of many" for number in range(40)]
 
     def ask(text: str) -> Any:
-        while True:
-            answer = embed(address, text)
-            if answer.status_code != 429:
-                return answer.json()["data"][0]["embedding"]
-            assert int(answer.headers["retry-after"]) >= 1
-            time.sleep(0.01)
+        return embed(address, text).json()["data"][0]["embedding"]
 
     with ThreadPoolExecutor(12) as pool:
         found = list(pool.map(ask, texts))
@@ -81,21 +73,6 @@ def test_a_client_that_leaves_is_not_computed_for(address: str, encoder: HeadedE
         assert first.result().status_code == 200
     assert embed(address, "after").status_code == 200
     assert not any("left" in call for call in encoder.calls)
-
-
-def test_a_full_queue_is_429_with_retry_after(address: str, encoder: HeadedEncoder) -> None:
-    encoder.gate.clear()
-    with ThreadPoolExecutor(2) as pool:
-        running = pool.submit(embed, address, "running")
-        wait_for(lambda: ["running"] in encoder.calls)
-        waiting = pool.submit(embed, address, ["w" * 200])
-        wait_for(lambda: metric(address, 'turnloom_queue_tokens{model="toy"} 52.0'))
-        refused = embed(address, ["r" * 200])
-        encoder.gate.set()
-        assert (refused.status_code, refused.json()["error"]["code"]) == (429, "overloaded")
-        assert int(refused.headers["retry-after"]) >= 1
-        assert (running.result().status_code, waiting.result().status_code) == (200, 200)
-    assert embed(address, ["r" * 200]).status_code == 200
 
 
 def test_a_request_that_takes_too_long_is_504(tmp_path: Path, encoder: HeadedEncoder) -> None:
@@ -155,6 +132,7 @@ def test_a_reload_drops_no_request(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with listening(app) as address, ThreadPoolExecutor(4) as pool:
         asking = [pool.submit(ask, address) for _ in range(4)]
         time.sleep(0.3)
+        (tmp_path / "model" / "new").touch()  # The same files would be kept.
         assert httpx.post(f"{address}/admin/reload").status_code == 202
         deadline = time.monotonic() + 10
         while len(made) < 2 and time.monotonic() < deadline:
@@ -179,6 +157,7 @@ def test_a_failed_reload_keeps_the_old_model(tmp_path: Path, monkeypatch: pytest
     models = iter([encoder, HeadedEncoder("another")])
     app = create_app(config, Loaders(lambda _: next(models), loaders(None).scorer))
     with listening(app) as address:
+        (tmp_path / "model" / "new").touch()
         app.state.service.wish_reload()
         app.state.service.reload_if_asked()  # The intents are not the other model's: nothing is replaced.
         np.testing.assert_allclose(
@@ -204,16 +183,3 @@ def test_changes_reach_other_processes_and_outlive_a_torn_write(tmp_path: Path) 
     assert again.examples("zeppelin") == [["zeppelin now"]]
     assert one.listed() == two.listed() == again.listed()
     assert again.answer([["zeppelin now"]], 1)[0].nearest[0].text == "zeppelin now"
-
-
-@pytest.mark.parametrize("damaged", [b'{"do": "add", "exam\n', b"\0" * 50 + b"\n", b"[1]\n", b"\xff\xfe{}\n"])
-def test_a_damaged_journal_is_named_in_one_line(tmp_path: Path, damaged: bytes) -> None:
-    encoder = HeadedEncoder()
-    with_intents(tmp_path, encoder)
-    journal = Journal(tmp_path / "intents.jsonl")
-    live = LiveIntents(tmp_path / "intents", encoder, journal)
-    live.add([(["zeppelin please"], ["zeppelin"])])
-    whole = journal.path.read_bytes()
-    journal.path.write_bytes(whole + damaged + whole)
-    with pytest.raises(TurnloomError, match=rf"^intents.jsonl is damaged at byte {len(whole)}: remove that line"):
-        LiveIntents(tmp_path / "intents", encoder, journal)

@@ -218,3 +218,64 @@ def test_the_commented_configuration_is_the_default(tmp_path: Path) -> None:
             load_config(tmp_path / "wrong.yaml")
     with pytest.raises(TurnloomError, match="cannot be read"):
         load_config(tmp_path / "nowhere.yaml")
+
+
+@pytest.fixture(scope="module")
+def keyless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    folder = tmp_path_factory.mktemp("keyless")
+    with served(
+        settings(folder, hosts=["chat.example.org"], cors_origins=["https://app.example"]), HeadedEncoder()
+    ) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1:8000", 200),
+        ("localhost", 200),
+        ("LOCALHOST.:80", 200),
+        ("[::1]:8000", 200),
+        ("chat.example.org", 200),
+        ("rebound.example", 403),
+        ("127.0.0.1.rebound.example:8000", 403),
+        ("rebound.example@localhost:1:2", 403),
+        ("[::1", 403),
+        ("", 403),
+    ],
+)
+def test_without_keys_only_known_names_reach_it(keyless: TestClient, host: str, status: int) -> None:
+    answer = keyless.post("/v1/embeddings", json=EMBED, headers={"Host": host})
+    assert answer.status_code == status
+    assert status == 200 or answer.json()["error"]["code"] == "wrong_host"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Origin": "http://127.0.0.1"}, 202),
+        ({"Origin": "http://127.0.0.1", "Sec-Fetch-Site": "same-origin"}, 202),
+        ({"Sec-Fetch-Site": "none"}, 202),
+        ({"Origin": "https://app.example", "Sec-Fetch-Site": "cross-site"}, 202),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "http://127.0.0.1:3000", "Sec-Fetch-Site": "same-site"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+    ],
+)
+def test_without_keys_other_sites_change_nothing(keyless: TestClient, headers: dict[str, str], status: int) -> None:
+    answer = keyless.post("/admin/reload", headers=headers)
+    assert answer.status_code == status
+    assert status == 202 or answer.json()["error"]["code"] == "cross_site"
+
+
+def test_keys_are_enough(guarded: TestClient) -> None:
+    headers = bearer("all") | {"Host": "anything.example", "Origin": "https://evil.example"}
+    assert guarded.post("/v1/embeddings", json=EMBED, headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/metrics/", "/v1/models/", "/health/ready/"])
+def test_no_redirect_is_built_from_the_host(keyless: TestClient, path: str) -> None:
+    answer = keyless.get(path, follow_redirects=False)
+    assert answer.status_code == 404
+    assert "location" not in answer.headers

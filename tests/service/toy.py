@@ -58,11 +58,19 @@ class HeadedEncoder(WordEncoder):
         return [len(text.split()) for text in texts]
 
 
+class Silent:
+    """Records nothing of what waits."""
+
+    def waiting_for_slots(self, requests: int) -> None:
+        pass
+
+
 def settings(folder: Path, **changes: Any) -> ServiceConfig:
     for name in ("model", "reranker"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     found = {"model": {"path": "model", "name": "toy"}, "reranker": {"path": "reranker", "name": "length"}} | changes
-    found["limits"] = {"request_seconds": 300} | changes.get("limits", {})  # A busy machine is not what is tested.
+    # A busy machine is not what is tested.
+    found["limits"] = {"request_seconds": 300, "wait_seconds": 60} | changes.get("limits", {})
     return ServiceConfig.model_validate(found).within(folder)
 
 
@@ -101,7 +109,8 @@ def loaders(encoder: Any) -> Loaders:
 
 @contextmanager
 def served(config: ServiceConfig, encoder: Any) -> Iterator[TestClient]:
-    with TestClient(create_app(config, loaders(encoder)), raise_server_exceptions=True) as client:
+    app = create_app(config, loaders(encoder))
+    with TestClient(app, "http://127.0.0.1", raise_server_exceptions=True) as client:
         yield client
 
 
@@ -110,10 +119,14 @@ def listening(app: Any) -> Iterator[str]:
     """The app under uvicorn in a thread; its address."""
     import uvicorn
 
+    from turnloom.service.protocol import BoundedHttp
+
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_config=None, ws="none"))
+    server = uvicorn.Server(
+        uvicorn.Config(app, host="127.0.0.1", port=port, log_config=None, http=BoundedHttp, ws="none")
+    )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

@@ -7,8 +7,8 @@ import logging
 import os
 import re
 import signal
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from types import FrameType
 
 from fastapi import FastAPI, Request, Response
@@ -17,55 +17,67 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
 from turnloom import __version__
-from turnloom.errors import TurnloomError
+from turnloom.service.admission import Admission
 from turnloom.service.config import ServiceConfig
 from turnloom.service.errors import RefusedError, error_response
-from turnloom.service.guard import Guard
+from turnloom.service.guard import Gates, Guard
 from turnloom.service.keys import Buckets
-from turnloom.service.monitoring import Metrics
+from turnloom.service.monitoring import Metrics, cause_of
 from turnloom.service.resources import Loaders, Service
 from turnloom.service.routes import embeddings, intents, operation, replies, rerank
 
 LOOK_FOR_RELOAD = 1.0
+CHECK_SECONDS = 5.0
+"""How often each worker asks its own intents and replies."""
 DESCRIPTION = "Dialogue embeddings, intents with an honest out-of-scope, reply suggestion and re-ranking."
 _NAME = re.compile(r"(?!str$|list$)[A-Za-z0-9_]{1,64}")
 """A field name or a list index; never a value."""
 _log = logging.getLogger("turnloom.service")
 
 
-def create_app(config: ServiceConfig, loaders: Loaders | None = None, *, drain_on_signal: bool = False) -> FastAPI:
+def create_app(
+    config: ServiceConfig, loaders: Loaders | None = None, *, drain_on_signal: bool = False, recover: bool = True
+) -> FastAPI:
     """Create the app of a configuration; models are loaded when it starts.
 
     Args:
         config: What to serve.
         loaders: How to load models, if not from their folders.
         drain_on_signal: Whether the app reports that it is not ready after SIGTERM, before it stops. For uvicorn.
+        recover: Whether to start without intents or replies that cannot be loaded, and say so.
     """
     metrics = Metrics()
     service = Service(config, metrics, loaders or Loaders())
-    buckets: list[Buckets] = []
+    gates: list[Gates] = []
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        buckets.append(Buckets(config.state / "rates", [key.requests_per_minute for key in config.keys]))
         try:
-            await asyncio.to_thread(service.load)
-        except TurnloomError as error:
-            _log.error("not started", extra={"problem": error.problem, "fix": error.fix})
+            gates.append(_open_gates(config, metrics, lambda: service.draining))
+            await asyncio.to_thread(service.load, recover=recover)
+        except Exception as error:
+            _log.error("not started", extra=cause_of(error))
             raise
-        watching = asyncio.create_task(_reload_when_asked(service))
+        watching = [asyncio.create_task(_reload_when_asked(service)), asyncio.create_task(_check_regularly(service))]
         if drain_on_signal:
             _drain_before_stopping(service)
         _log.info("ready", extra={"pid": os.getpid()})
         yield
-        watching.cancel()
-        with suppress(asyncio.CancelledError):
-            await watching
+        for task in watching:
+            task.cancel()
+        await asyncio.gather(*watching, return_exceptions=True)
         await asyncio.to_thread(service.close)
-        buckets.pop().close()
+        gates[-1].admission.close()
+        gates[-1].buckets.close()
 
     app = FastAPI(
-        title="Turnloom", version=__version__, description=DESCRIPTION, lifespan=lifespan, redoc_url=None, docs_url=None
+        title="Turnloom",
+        version=__version__,
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        redoc_url=None,
+        docs_url=None,
+        redirect_slashes=False,  # A redirect would go to whatever the client calls the service.
     )
     app.state.service, app.state.metrics = service, metrics
     for module in (embeddings, rerank, intents, replies, operation):
@@ -73,7 +85,8 @@ def create_app(config: ServiceConfig, loaders: Loaders | None = None, *, drain_o
     if config.page:
         app.include_router(operation.page_router)
     _handle_errors(app)
-    app.add_middleware(Guard, config=config, metrics=metrics, buckets=lambda: buckets[-1])
+    paths = frozenset(path for route in app.routes if (path := getattr(route, "path", None)))
+    app.add_middleware(Guard, config=config, metrics=metrics, gates=lambda: gates[-1], paths=paths)
     if config.cors_origins:  # Outside the guard, so that pages of these origins can read its error responses.
         app.add_middleware(
             CORSMiddleware,
@@ -83,6 +96,12 @@ def create_app(config: ServiceConfig, loaders: Loaders | None = None, *, drain_o
             expose_headers=["X-Request-Id", "Retry-After"],
         )
     return app
+
+
+def _open_gates(config: ServiceConfig, metrics: Metrics, draining: Callable[[], bool]) -> Gates:
+    limits = [key.requests_per_minute for key in config.keys] + [key.tokens_per_minute for key in config.keys]
+    admission = Admission(config.limits, metrics, fair=len(config.keys) > 1)
+    return Gates(admission, Buckets(config.state / "rates", limits), draining)
 
 
 def _drain_before_stopping(service: Service) -> None:
@@ -109,8 +128,14 @@ async def _reload_when_asked(service: Service) -> None:
         await asyncio.sleep(LOOK_FOR_RELOAD)
         try:
             await asyncio.to_thread(service.reload_if_asked)
-        except Exception:
-            _log.exception("not reloaded")
+        except Exception as error:
+            _log.error("not reloaded", extra=cause_of(error))
+
+
+async def _check_regularly(service: Service) -> None:
+    while True:
+        await asyncio.sleep(CHECK_SECONDS)
+        await asyncio.to_thread(service.check)
 
 
 def _handle_errors(app: FastAPI) -> None:

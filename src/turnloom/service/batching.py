@@ -1,7 +1,8 @@
-"""Batch the texts of many requests into one model run: one bounded queue and one thread per model.
+"""Batch the texts of many requests into one model run: one fair queue and one thread per model.
 
 A batch starts when enough tokens are queued or the oldest request has waited long enough. A request larger than a batch
-is split, and other requests run in between. Cancelled requests are not computed.
+is split, and other requests run in between: first those of keys that were given less. Cancelled requests are not
+computed. How much may wait is the admission's to decide.
 """
 
 from __future__ import annotations
@@ -9,25 +10,22 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from turnloom.service.admission import current_work
 from turnloom.service.config import Batching
-from turnloom.service.errors import RefusedError
+from turnloom.service.fairness import FairQueue
 
 Run = Callable[[str, list[Any]], Sequence[Any]]
 """Takes the name of a computation and its items, and returns one result per item."""
 
-
-class OverloadedError(RefusedError):
-    """The queue is full; there should be room after some seconds."""
-
-    def __init__(self, retry_after: int) -> None:
-        super().__init__(429, "overloaded", "Too much waits already; try again.", retry_after=retry_after)
-        self.retry_after = retry_after
+BACKGROUND = "(background)"
+"""The key of the service's own work."""
+BATCH_SECONDS, SMALLEST_BATCH = 0.1, 512
+"""A batch holds no more tokens than are computed in this time, but at least so many: others wait until it is done."""
 
 
 class BatchObserver(Protocol):
@@ -42,12 +40,13 @@ class BatchObserver(Protocol):
         ...
 
     def dropped(self, model: str, reason: str) -> None:
-        """A request was refused ("overloaded"), or left before it was computed ("cancelled")."""
+        """A request left before it was computed ("cancelled")."""
         ...
 
 
 @dataclass(eq=False)
 class _Job:
+    key: str
     work: str
     items: list[Any]
     sizes: list[int]
@@ -67,25 +66,20 @@ class Batcher:
     Args:
         name: The model's name, for metrics.
         run: Computes a batch; only called in the batcher's own thread.
-        options: The batch size, how long to wait, and how much may be queued.
+        options: The batch size, and how long to wait.
         observer: Records batches and the queue.
     """
 
     def __init__(self, name: str, run: Run, options: Batching, observer: BatchObserver) -> None:
         self.name = name
         self._run, self._options, self._observer = run, options, observer
-        self._jobs: deque[_Job] = deque()
+        self._jobs: FairQueue[_Job] = FairQueue()
         self._tokens = 0
         self._tokens_per_second = 0.0
         self._closed = False
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._loop, name=f"batcher-{name}", daemon=True)
         self._thread.start()
-
-    @property
-    def waiting_tokens(self) -> int:
-        """The number of queued tokens."""
-        return self._tokens
 
     @property
     def alive(self) -> bool:
@@ -95,26 +89,23 @@ class Batcher:
     def submit(self, work: str, items: Sequence[Any], sizes: Sequence[int]) -> Future[list[Any]]:
         """Queue items with their token counts; the future resolves to one result per item.
 
-        Only items of the same computation share a batch. Cancel the future to remove the job from the queue.
-
-        Raises:
-            OverloadedError: If the queue is full.
+        Only items of the same computation share a batch. Cancel the future to remove the job from the queue; it is
+        cancelled with the request that submits it.
         """
-        job = _Job(work, list(items), list(sizes), time.monotonic())
+        request = current_work()
+        job = _Job(request.key if request else BACKGROUND, work, list(items), list(sizes), time.monotonic())
         if not job.items:
             job.future.set_result([])
             return job.future
         with self._changed:
             if self._closed:
                 raise RuntimeError("the batcher is closed")
-            # An empty queue accepts everything: a request larger than the queue must not wait forever.
-            if self._tokens and self._tokens + job.left > self._options.max_queue_tokens:
-                self._observer.dropped(self.name, "overloaded")
-                raise OverloadedError(self._seconds_to_wait())
-            self._jobs.append(job)
+            self._jobs.push(job.key, job)
             self._count(job.left)
             self._changed.notify()
         job.future.add_done_callback(lambda _: self._forget(job))
+        if request is not None:
+            request.own(job.future)
         return job.future
 
     def close(self) -> None:
@@ -123,9 +114,6 @@ class Batcher:
             self._closed = True
             self._changed.notify()
         self._thread.join()
-
-    def _seconds_to_wait(self) -> int:
-        return max(1, min(60, round(self._tokens / self._tokens_per_second))) if self._tokens_per_second else 1
 
     def _count(self, tokens: int) -> None:
         self._tokens += tokens
@@ -139,8 +127,7 @@ class Batcher:
 
     def _drop(self, job: _Job) -> None:
         with self._changed:
-            if job in self._jobs:
-                self._jobs.remove(job)
+            if self._jobs.remove(job.key, job):
                 self._count(-job.left)
 
     def _loop(self) -> None:
@@ -157,18 +144,24 @@ class Batcher:
 
     def _wait_for_company(self) -> None:
         """Wait until a batch is full or the oldest job has waited long enough."""
-        while self._jobs and not self._closed and self._tokens < self._options.max_batch_tokens:
-            left = self._jobs[0].arrived + self._options.max_wait_ms / 1000 - time.monotonic()
+        while self._jobs and not self._closed and self._tokens < self._room():
+            oldest = min(job.arrived for job in self._jobs)
+            left = oldest + self._options.max_wait_ms / 1000 - time.monotonic()
             if left <= 0:
                 return
             self._changed.wait(left)
 
+    def _room(self) -> int:
+        """Return how many tokens the next batch may hold."""
+        soon = int(BATCH_SECONDS * self._tokens_per_second) or self._options.max_batch_tokens
+        return min(self._options.max_batch_tokens, max(SMALLEST_BATCH, soon))
+
     def _take(self) -> list[tuple[_Job, int, int]]:
-        """Take as many items of the oldest job's computation as fit, splitting a job that does not fit."""
-        room = self._options.max_batch_tokens
+        """Take as many items of the next job's computation as fit, splitting a job that does not fit."""
+        room = self._room()
         batch: list[tuple[_Job, int, int]] = []
-        work = self._jobs[0].work if self._jobs else ""
-        for job in [job for job in self._jobs if job.work == work]:
+        split: list[_Job] = []
+        while room > 0 and (job := self._jobs.pop(lambda job: not batch or job.work == batch[0][0].work)) is not None:
             start = stop = job.taken
             # The first item always fits, even if it is larger than a batch.
             while stop < len(job.items) and (job.sizes[stop] <= room or not (batch or stop > start)):
@@ -176,13 +169,14 @@ class Batcher:
                 stop += 1
             if stop > start:
                 batch.append((job, start, stop))
-                self._jobs.remove(job)
                 job.taken = stop
-                self._count(-sum(job.sizes[start:stop]))
-                if stop < len(job.items):
-                    self._jobs.append(job)  # Requeue the rest behind the others, which run in between.
-            if room <= 0:
-                break
+                taken = sum(job.sizes[start:stop])
+                self._jobs.charge(job.key, taken)
+                self._count(-taken)
+            if stop < len(job.items):
+                split.append(job)
+        for job in split:  # The rest waits behind the others, which run in between.
+            self._jobs.push(job.key, job)
         return batch
 
     def _compute(self, batch: list[tuple[_Job, int, int]]) -> None:

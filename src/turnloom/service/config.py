@@ -79,12 +79,10 @@ class Batching(_Part):
     Attributes:
         max_batch_tokens: The most tokens per batch; four characters count as one token.
         max_wait_ms: How long a single request waits for others to share its batch.
-        max_queue_tokens: The most tokens in the queue; beyond that, new requests get status 429.
     """
 
     max_batch_tokens: int = Field(2_048, ge=16)
     max_wait_ms: float = Field(2.0, ge=0, le=1_000)
-    max_queue_tokens: int = Field(65_536, ge=64)
 
 
 class Limits(_Part):
@@ -96,6 +94,9 @@ class Limits(_Part):
         texts: The maximum number of texts, documents, messages, examples or conversations.
         characters: The maximum length of one text.
         turns: The maximum number of turns per conversation.
+        tokens: The maximum number of tokens to compute; four characters count as one token.
+        wait_seconds: A request that would wait longer for its turn gets status 429 at once; a large one may wait three
+            times as long as it takes itself.
         request_seconds: A request that takes longer gets status 504.
         drain_seconds: How long a stopping worker still accepts requests while it reports that it is not ready.
     """
@@ -105,6 +106,8 @@ class Limits(_Part):
     texts: int = Field(256, ge=1)
     characters: int = Field(20_000, ge=1)
     turns: int = Field(200, ge=1)
+    tokens: int = Field(16_384, ge=64)
+    wait_seconds: float = Field(1.0, gt=0)
     request_seconds: float = Field(30.0, gt=0)
     drain_seconds: float = Field(2.0, ge=0)
 
@@ -117,12 +120,14 @@ class KeyEntry(_Part):
         hash: SHA-256 of the key, as `turnloom serve --new-key NAME` prints it.
         scopes: The scopes that the key grants.
         requests_per_minute: The rate limit over all workers together; None for no limit.
+        tokens_per_minute: The same for the tokens of its requests.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")
     hash: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
     scopes: frozenset[KeyScope]
     requests_per_minute: float | None = Field(None, gt=0)
+    tokens_per_minute: float | None = Field(None, gt=0)
 
 
 class Logs(_Part):
@@ -153,6 +158,8 @@ class ServiceConfig(_Part):
         batching: How requests share model runs.
         limits: Limits for a single request.
         keys: API keys. Without any, the service listens on this machine only and allows everything.
+        hosts: Names that clients may call the service by, besides `host` and those of this machine. Checked if there
+            are no keys, so that no web page can reach it under a name of its own; with keys only if some are listed.
         cors_origins: Origins whose web pages may call the service; `*` is refused.
         logs: What is logged.
         page: Whether to serve the web page at /.
@@ -171,6 +178,7 @@ class ServiceConfig(_Part):
     batching: Batching = Batching()
     limits: Limits = Limits()
     keys: tuple[KeyEntry, ...] = ()
+    hosts: tuple[str, ...] = ()
     cors_origins: tuple[str, ...] = ()
     logs: Logs = Logs()
     page: bool = True

@@ -14,7 +14,8 @@ TYPES = {
     429: "rate_limit_error",
     503: "unavailable_error",
     504: "timeout_error",
-    **dict.fromkeys((400, 405, 413, 415, 422), "invalid_request_error"),
+    507: "storage_error",
+    **dict.fromkeys((400, 405, 413, 415, 422, 431), "invalid_request_error"),
 }
 
 
@@ -42,6 +43,13 @@ class RefusedError(Exception):
             self.headers["WWW-Authenticate"] = "Bearer"
 
 
+class NotSavedError(RefusedError):
+    """A change could not be written to disk, and was undone."""
+
+    def __init__(self) -> None:
+        super().__init__(507, "not_saved", "The change could not be written to disk; nothing was changed.")
+
+
 class ErrorBody(BaseModel):
     """What went wrong.
 
@@ -64,12 +72,17 @@ class ErrorShape(BaseModel):
     error: ErrorBody
 
 
-def error_response(refused: RefusedError) -> Response:
-    """Build the error response, in the shape that OpenAI's clients expect."""
+def error_body(refused: RefusedError) -> bytes:
+    """Build the body of an error response, in the shape that OpenAI's clients expect."""
     body = ErrorBody(
         message=refused.message,
         type=TYPES.get(refused.status, "server_error"),
         code=refused.code,
         param=refused.param,
     )
-    return Response(ErrorShape(error=body).model_dump_json(), refused.status, refused.headers, "application/json")
+    return ErrorShape(error=body).model_dump_json().encode()
+
+
+def error_response(refused: RefusedError) -> Response:
+    """Build the error response."""
+    return Response(error_body(refused), refused.status, refused.headers, "application/json")

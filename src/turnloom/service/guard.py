@@ -1,4 +1,4 @@
-"""The middleware around every route: request id, key, rate limit, size, depth, time limit, and the request log.
+"""The middleware around every route: request id, key, admission, rate limit, size, depth, time limit, and the log.
 
 Plain ASGI, because it must read the body itself: only then does it notice a client that disconnects during computation.
 """
@@ -6,25 +6,31 @@ Plain ASGI, because it must read the body itself: only then does it notice a cli
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import re
 import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from math import ceil
 from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from turnloom.service.admission import Admission, Work
+from turnloom.service.browsers import BrowserCheck
 from turnloom.service.config import KeyEntry, ServiceConfig
-from turnloom.service.errors import RefusedError, error_response
+from turnloom.service.errors import NotSavedError, RefusedError, error_response
 from turnloom.service.keys import Buckets, find_key
 from turnloom.service.monitoring import Metrics, trace_of
 
 PUBLIC = ("/", "/health/live", "/health/ready", "/openapi.json")
 """Paths that need no key, besides the page's own files."""
+NEVER_WAIT = (*PUBLIC, "/metrics")
+"""Paths that are answered however much waits: an operator needs them then most."""
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 # The closing quote is optional: otherwise each quote of an unterminated string would scan to the end again.
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
@@ -60,22 +66,39 @@ class _Passage:
     """One request in progress."""
 
     request_id: str
+    deadline: float
+    work: Work | None = None
     key: KeyEntry | None = None
     status: int = 0
     body: bytes = b""
     began: float = field(default_factory=time.perf_counter)
 
 
-class Guard:
-    """Wraps the whole app; `buckets` returns the rate limits, which exist once the app has started."""
+@dataclass(frozen=True)
+class Gates:
+    """What a request must pass, and what exists only while the app runs."""
 
-    def __init__(self, app: ASGIApp, config: ServiceConfig, metrics: Metrics, buckets: Callable[[], Buckets]) -> None:
+    admission: Admission
+    buckets: Buckets
+    draining: Callable[[], bool]
+
+
+class Guard:
+    """Wraps the whole app; `gates` returns what exists once the app has started.
+
+    `paths` are those of the routes: how long requests take is learned for each.
+    """
+
+    def __init__(
+        self, app: ASGIApp, config: ServiceConfig, metrics: Metrics, gates: Callable[[], Gates], paths: frozenset[str]
+    ) -> None:
         self._app = app
         self._limits = config.limits
         self._logs = config.logs
         self._keys = config.keys
         self._metrics = metrics
-        self._buckets = buckets
+        self._gates, self._paths = gates, paths
+        self._browsers = BrowserCheck(config)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, whatever happens inside."""
@@ -83,7 +106,8 @@ class Guard:
             await self._app(scope, receive, send)
             return
         given = Headers(scope=scope).get("x-request-id", "")
-        passage = _Passage(given if _ID.fullmatch(given) else uuid.uuid4().hex)
+        deadline = time.monotonic() + self._limits.request_seconds
+        passage = _Passage(given if _ID.fullmatch(given) else uuid.uuid4().hex, deadline)
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -92,11 +116,13 @@ class Guard:
                 headers["X-Request-Id"] = passage.request_id
                 for name, value in SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
+                if self._gates().draining():
+                    headers["Connection"] = "close"  # The next request must go to another worker.
             await send(message)
 
         try:
             self._admit(scope, passage)
-            passage.body = await self._body(scope, receive)
+            passage.body = await self._body(scope, receive, passage.deadline)
             scope.setdefault("state", {})["key"] = passage.key
             await self._carry_out(scope, receive, answer, passage)
         except RefusedError as refused:
@@ -104,6 +130,9 @@ class Guard:
         except _ClientLeftError:
             passage.status = 499
         except Exception as error:
+            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+                await self._refuse(NotSavedError(), scope, receive, answer, passage)
+                return
             _log.error("failed", extra={"request_id": passage.request_id, "trace": trace_of(error)})
             message = "Something went wrong; the request id tells the operator what."
             await self._refuse(RefusedError(500, "internal_error", message), scope, receive, answer, passage)
@@ -118,29 +147,46 @@ class Guard:
             await error_response(refused)(scope, receive, send)
 
     def _admit(self, scope: Scope, passage: _Passage) -> None:
-        """Authenticate the key and apply its rate limit."""
-        if not self._keys or scope["path"] in PUBLIC or scope["path"].startswith("/page/"):
+        """Authenticate the key, refuse what would wait too long, and apply the key's rate limit."""
+        self._browsers.check(scope["method"], Headers(scope=scope))
+        path, gates = scope["path"], self._gates()
+        number = self._authenticate(scope, passage)
+        if path not in NEVER_WAIT and not path.startswith("/page/"):
+            route = f"{scope['method']} {path}" if path in self._paths else ""
+            length = Headers(scope=scope).get("content-length", "0")
+            size = int(length) if length.isdecimal() else 0
+            name = passage.key.name if passage.key else ""
+            passage.work = Work(gates.admission, name, route, size, passage.deadline)
+            gates.admission.check(passage.work)
+        if number is None:
             return
+        seconds = gates.buckets.take(number)
+        if seconds:
+            raise RefusedError(429, "rate_limit", "This key's rate is used up.", retry_after=ceil(seconds))
+        if passage.work is not None:
+            passage.work.take_tokens = partial(gates.buckets.take, len(self._keys) + number)
+
+    def _authenticate(self, scope: Scope, passage: _Passage) -> int | None:
+        """Return the index of the request's key; None if none is needed."""
+        if not self._keys or scope["path"] in PUBLIC or scope["path"].startswith("/page/"):
+            return None
         scheme, _, key = Headers(scope=scope).get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not key.strip():
             raise RefusedError(401, "missing_key", "Send a key as: Authorization: Bearer KEY.")
-        found = find_key(self._keys, key.strip())
-        if found is None:
+        match = find_key(self._keys, key.strip())
+        if match is None:
             raise RefusedError(401, "wrong_key", "This key is not known.")
-        number, passage.key = found
-        seconds = self._buckets().take(number)
-        if seconds:
-            raise RefusedError(429, "rate_limit", "This key's rate is used up.", retry_after=ceil(seconds))
+        number, passage.key = match
+        return number
 
-    async def _body(self, scope: Scope, receive: Receive) -> bytes:
+    async def _body(self, scope: Scope, receive: Receive, deadline: float) -> bytes:
         """Read the whole body, unless it is too large, too deep or too slow."""
         limit = self._limits.body_bytes
         too_large = RefusedError(413, "too_large", f"A request may have {limit} bytes.")
         length = Headers(scope=scope).get("content-length", "0")
-        if length.isdigit() and int(length) > limit:
+        if length.isdecimal() and int(length) > limit:
             raise too_large
         parts, size = [], 0
-        deadline = time.monotonic() + self._limits.request_seconds
         while True:
             try:
                 message = await asyncio.wait_for(receive(), max(0.0, deadline - time.monotonic()))
@@ -171,11 +217,25 @@ class Guard:
             await asyncio.Event().wait()  # The body is complete; from here on, only watch for a disconnect.
             raise AssertionError
 
-        work = asyncio.ensure_future(self._app(scope, replay, send))
+        async def run() -> None:
+            if passage.work is None:
+                await self._app(scope, replay, send)
+                return
+            passage.work.resize(len(passage.body))
+            await self._gates().admission.enter(passage.work)
+            try:
+                await self._app(scope, replay, send)
+            finally:
+                passage.work.release()
+
+        work = asyncio.ensure_future(run())
         left = asyncio.ensure_future(receive())
         try:
-            await asyncio.wait({work, left}, timeout=self._limits.request_seconds, return_when=asyncio.FIRST_COMPLETED)
+            rest = max(0.0, passage.deadline - time.monotonic())
+            await asyncio.wait({work, left}, timeout=rest, return_when=asyncio.FIRST_COMPLETED)
             if not work.done():
+                if passage.work is not None:
+                    passage.work.abandon()
                 work.cancel()
                 await asyncio.gather(work, return_exceptions=True)
                 if left.done():
@@ -188,7 +248,9 @@ class Guard:
 
     def _record(self, scope: Scope, passage: _Passage) -> None:
         seconds = time.perf_counter() - passage.began
-        route = getattr(scope.get("route"), "path", "none")  # Never the raw path: anyone could fill the metrics.
+        # Never a path that is no route: anyone could fill the metrics.
+        path = scope["path"] if scope["path"] in self._paths else "none"
+        route = getattr(scope.get("route"), "path", path)
         method = scope["method"] if scope["method"] in ("GET", "POST", "DELETE", "OPTIONS") else "other"
         self._metrics.requests.labels(route, method, str(passage.status)).inc()
         self._metrics.seconds.labels(route).observe(seconds)

@@ -1,16 +1,25 @@
-"""A JSON Lines file that many processes append to and follow: acknowledged records are on disk."""
+"""A JSON Lines file that many processes append to and follow: acknowledged records are on disk.
+
+Each line ends with a checksum of what is before it. A damaged line is skipped, reported, and copied to a file beside.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
+import re
+import zlib
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from turnloom.errors import TurnloomError
+from turnloom.service.errors import NotSavedError
+
+_CHECKSUM = re.compile(rb', "crc32": "([0-9a-f]{8})"\}$')
+_log = logging.getLogger("turnloom.service")
 
 
 @contextmanager
@@ -26,11 +35,32 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[bool]:
         yield True
 
 
+def _line_of(record: dict[str, Any]) -> bytes:
+    text = json.dumps(record, ensure_ascii=False).encode()
+    return text[:-1] + b', "crc32": "%08x"}\n' % zlib.crc32(text)
+
+
+def _record_of(line: bytes) -> dict[str, Any] | None:
+    """Return the record of a line; None if it is damaged. Lines of older versions have no checksum."""
+    checksum = _CHECKSUM.search(line)
+    if checksum is not None:
+        line = line[: checksum.start()] + b"}"
+        if zlib.crc32(line) != int(checksum[1], 16):
+            return None
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) else None
+
+
 class Journal:
     """Records, oldest first, in a file that is created on the first write."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.damaged: set[str] = set()
+        """The names of the files that hold damaged lines."""
         self._lock = path.with_suffix(".lock")
 
     @property
@@ -49,19 +79,29 @@ class Journal:
         """Write records to disk, inside `writing`; return the new size.
 
         A partial record left by a killed process was never acknowledged, and is removed.
+
+        Raises:
+            NotSavedError: If they cannot be written; then nothing of them is.
         """
-        text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
-        with self.path.open("ab+") as file:
-            whole = self._whole(file)
-            file.truncate(whole)
-            try:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            except OSError:
-                file.truncate(whole)
-                raise
-            return whole + len(text)
+        text = b"".join(map(_line_of, records))
+        try:
+            # Unbuffered: what a buffer could not write, it would write when it is closed.
+            with open(self.path, "ab+", buffering=0, opener=_private) as file:
+                whole = self._whole(file)
+                try:
+                    if whole < file.seek(0, os.SEEK_END):
+                        file.truncate(whole)
+                    rest = memoryview(text)
+                    while rest:
+                        rest = rest[file.write(rest) :]
+                    os.fsync(file.fileno())
+                except OSError:
+                    with suppress(OSError):
+                        file.truncate(whole)
+                    raise
+        except OSError as error:
+            raise NotSavedError from error
+        return whole + len(text)
 
     @staticmethod
     def _whole(file: Any) -> int:
@@ -77,12 +117,7 @@ class Journal:
         return 0
 
     def read(self, start: int = 0) -> tuple[list[dict[str, Any]], int]:
-        """Return the complete records from a position on, and the position after them.
-
-        Raises:
-            TurnloomError: If a line is not a record. The message names the file without its folder, because clients may
-                see it.
-        """
+        """Return the complete and undamaged records from a position on, and the position after them."""
         try:
             with self.path.open("rb") as file:
                 file.seek(start)
@@ -91,20 +126,26 @@ class Journal:
             return [], start
         text = text[: text.rfind(b"\n") + 1]
         records, position = [], start
-        for line in text.splitlines(keepends=True):
+        for line in text.split(b"\n")[:-1]:
             if line.strip():
-                records.append(self._record(line, position))
-            position += len(line)
+                record = _record_of(line)
+                if record is None:
+                    self._keep_aside(line, position)
+                else:
+                    records.append(record)
+            position += len(line) + 1
         return records, position
 
-    def _record(self, line: bytes, position: int) -> dict[str, Any]:
-        try:
-            record = json.loads(line)
-        except ValueError:
-            record = None
-        if not isinstance(record, dict):
-            raise TurnloomError(
-                f"{self.path.name} is damaged at byte {position:,}",
-                "remove that line from it in the service's state folder, or restore the file from a backup",
-            )
-        return record
+    def _keep_aside(self, line: bytes, position: int) -> None:
+        """Copy a damaged line to a file of its own, once however often it is read, and report it."""
+        aside = self.path.with_name(f"{self.path.stem}-{zlib.crc32(line):08x}.damaged")
+        if aside.name in self.damaged:
+            return
+        self.damaged.add(aside.name)
+        _log.error("damaged line skipped", extra={"file": self.path.name, "byte": position, "kept_in": aside.name})
+        with suppress(OSError):
+            aside.write_bytes(line + b"\n")
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import hmac
-import mmap
 import os
 import secrets
 import struct
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from turnloom.service.config import KeyEntry
@@ -46,37 +46,45 @@ def find_key(entries: Sequence[KeyEntry], key: str) -> tuple[int, KeyEntry] | No
 
 
 class Buckets:
-    """Token buckets in a file shared by all worker processes: each holds a minute's requests and refills steadily.
+    """Token buckets in a file shared by all worker processes: each holds a minute's amount and refills steadily.
 
-    `per_minute` is the limit of each bucket; None for no limit.
+    Written in place into space that was reserved at the start: neither a full disk nor a memory map can end a worker.
+
+    Args:
+        path: The file.
+        per_minute: The limit of each bucket; None for no limit.
     """
 
     def __init__(self, path: Path, per_minute: Sequence[float | None]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._limits = list(per_minute)
         self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        size = max(1, len(self._limits)) * _BUCKET.size
-        if os.fstat(self._file).st_size < size:
-            os.ftruncate(self._file, size)  # Zeros mean that the bucket was last used long ago, so it is full.
-        self._memory = mmap.mmap(self._file, size)
+        size, needed = os.fstat(self._file).st_size, len(self._limits) * _BUCKET.size
+        if size < needed:
+            # Zeros mean that the bucket was last used long ago, so it is full.
+            os.pwrite(self._file, bytes(needed - size), size)
 
-    def take(self, number: int) -> float:
-        """Take one request; return 0, or the seconds until one is available."""
+    def take(self, number: int, amount: float = 1.0) -> float:
+        """Take an amount; return 0, or the seconds until it is available.
+
+        More than a bucket holds is given to a full one, which then refills for longer.
+        """
         limit = self._limits[number]
         if limit is None:
             return 0.0
         fcntl.lockf(self._file, fcntl.LOCK_EX)
         try:
-            left, when = _BUCKET.unpack_from(self._memory, number * _BUCKET.size)
-            now = time.time()
-            left = min(max(1.0, limit), left + max(0.0, now - when) * limit / 60)
-            enough = left >= 1
-            _BUCKET.pack_into(self._memory, number * _BUCKET.size, left - enough, now)
-            return 0.0 if enough else (1 - left) * 60 / limit
+            left, when = map(float, _BUCKET.unpack(os.pread(self._file, _BUCKET.size, number * _BUCKET.size)))
+            now, most = time.time(), max(1.0, limit)
+            left = min(most, left + max(0.0, now - when) * limit / 60)
+            missing = min(amount, most) - left
+            given = amount if missing <= 0 else 0.0
+            with suppress(OSError):  # A file system that copies on write may need space; answers are worth more.
+                os.pwrite(self._file, _BUCKET.pack(left - given, now), number * _BUCKET.size)
+            return max(0.0, missing) * 60 / limit
         finally:
             fcntl.lockf(self._file, fcntl.LOCK_UN)
 
     def close(self) -> None:
         """Close the file."""
-        self._memory.close()
         os.close(self._file)

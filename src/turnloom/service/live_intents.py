@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from turnloom.errors import TurnloomError
 from turnloom.intents import Answer, IntentClassifier, PoolReport
 from turnloom.intents.examples import UnknownIntentError
 from turnloom.runtime.protocols import Encoder
@@ -21,15 +21,17 @@ class LiveIntents:
     """A saved classifier, whose folder stays unchanged, plus a journal of later changes.
 
     Replaying the journal is harmless: the last change of each example wins.
+
+    Args:
+        folder: The saved classifier.
+        encoder: The model it was fitted with.
+        journal: The changes.
     """
 
     def __init__(self, folder: Path, encoder: Encoder, journal: Journal) -> None:
-        self._folder, self._encoder, self._journal = folder, encoder, journal
+        self._journal = journal
         self._reading = threading.Lock()
-        self._start()
-
-    def _start(self) -> None:
-        self._classifier = IntentClassifier.load(self._folder, self._encoder)
+        self._classifier = IntentClassifier.load(folder, encoder)
         self._read = 0
         self._catch_up()
 
@@ -41,20 +43,21 @@ class LiveIntents:
             records, end = self._journal.read(self._read)
             # Merge consecutive additions: a thousand of them are embedded at once.
             for _, run in itertools.groupby(records, key=lambda record: record["do"]):
-                self._apply(list(run))
+                self._apply(self._classifier, list(run))
             self._read = end
 
-    def _apply(self, run: list[dict[str, Any]]) -> None:
+    @staticmethod
+    def _apply(classifier: IntentClassifier, run: list[dict[str, Any]]) -> None:
         if run[0]["do"] == "add":
             examples = [example for record in run for example in record["examples"]]
             names = {name: text for record in run for name, text in record.get("names", {}).items()}
-            self._classifier.partial_fit(
+            classifier.partial_fit(
                 [e["turns"] for e in examples], [e["intents"] for e in examples], names=names or True
             )
             return
         for record in run:
-            known = set(self._classifier.classes_.tolist())
-            self._classifier.remove(record["messages"], intents=[name for name in record["intents"] if name in known])
+            known = set(classifier.classes_.tolist())
+            classifier.remove(record["messages"], intents=[name for name in record["intents"] if name in known])
 
     def answer(self, messages: Sequence[Turns], examples: int) -> list[Answer]:
         """Answer each message."""
@@ -79,6 +82,11 @@ class LiveIntents:
         if intent not in known.intents:
             return None
         return [list(turns) for turns, names in zip(known.messages, known.labels(), strict=True) if intent in names]
+
+    @property
+    def damaged(self) -> int:
+        """How many damaged changes were skipped."""
+        return len(self._journal.damaged)
 
     @property
     def method(self) -> str:
@@ -106,9 +114,12 @@ class LiveIntents:
         return before - after
 
     def _change(self, record: dict[str, Any]) -> tuple[int, int]:
-        """Apply a change in memory, then write it: an acknowledged change is never lost, a refused one never written.
+        """Apply a change to a copy, write it, then use the copy: what is acknowledged is saved, what is refused is not.
 
         Returns the number of examples before it (including those that other processes added) and after it.
+
+        Raises:
+            NotSavedError: If it cannot be written.
         """
         with self._journal.writing():
             self._catch_up()
@@ -116,12 +127,8 @@ class LiveIntents:
                 unknown = set(record.get("intents", ())) - set(self._classifier.classes_.tolist())
                 if unknown:
                     raise UnknownIntentError(f"there is no intent {min(unknown)!r}", "list the intents")
-                before = len(self._classifier.fitted.examples)
-                self._apply([record])
-                try:
-                    self._read = self._journal.append([record])
-                    return before, len(self._classifier.fitted.examples)
-                except OSError:
-                    pass
-            self._start()  # Writing failed, so undo it in memory too.
-            raise TurnloomError("the change could not be written to disk", "free some space")
+                changed = copy.copy(self._classifier)
+                self._apply(changed, [record])
+                self._read = self._journal.append([record])
+                before, self._classifier = self._classifier, changed
+                return len(before.fitted.examples), len(changed.fitted.examples)

@@ -19,11 +19,18 @@ from turnloom.service.conversations import ConversationStates
 from turnloom.service.errors import RefusedError
 from turnloom.service.journal import Journal, locked
 from turnloom.service.models import PatientEncoder, QueuedEncoder
-from turnloom.service.monitoring import trace_of
+from turnloom.service.monitoring import cause_of
 
 _log = logging.getLogger("turnloom.service")
 MOST_VERSIONS, KEPT_VERSIONS = 40, 20
 """Each indexing round creates a version of the index; the oldest ones are pruned."""
+
+
+class _UnreadableError(RefusedError):
+    """The index cannot be read."""
+
+    def __init__(self) -> None:
+        super().__init__(503, "unavailable", "The replies cannot be read at the moment.", retry_after=5)
 
 
 class LiveReplies:
@@ -104,12 +111,28 @@ class LiveReplies:
         index = self.index
         try:
             replies = search(index)
-        except RuntimeError as error:  # LanceDB raises this when files of a version disappear during a search.
-            _log.warning("search repeated", extra={"trace": trace_of(error)})
+        except (OSError, RuntimeError) as error:  # LanceDB's, when files of a version disappear during a search.
+            _log.warning("search repeated", extra=cause_of(error))
             with self._opening:
                 index = self._index = self._reopened()
-            replies = search(index)
+            try:
+                replies = search(index)
+            except (OSError, RuntimeError) as error:
+                raise _UnreadableError from error
         return index.version.number, replies
+
+    def check(self) -> None:
+        """Search once, as cheaply as possible.
+
+        Raises:
+            Exception: If that fails.
+        """
+        self.index.suggest(["hello"], 1, reranked=1)
+
+    @property
+    def damaged(self) -> int:
+        """How many damaged conversations were skipped."""
+        return len(self._pending.damaged | self._adding.damaged)
 
     @property
     def pending(self) -> int:
@@ -146,7 +169,7 @@ class LiveReplies:
             try:
                 self.index_pending()
             except Exception as error:  # noqa: PERF203 - what is pending stays on disk for the next round
-                _log.error("indexing failed", extra={"trace": trace_of(error)})
+                _log.error("indexing failed", extra=cause_of(error))
 
     def index_pending(self) -> int:
         """Index pending conversations unless another process does; return how many were indexed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import time
+import itertools
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -18,22 +18,32 @@ from turnloom.runtime.conversation_folder import with_conversation
 from turnloom.runtime.encoder import load_encoder
 from turnloom.runtime.onnx_backend import OnnxEncoder, OnnxScorer, exported_kind
 from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors, source_of, turn_encoder
-from turnloom.service.batching import Batcher, BatchObserver, OverloadedError
+from turnloom.service.admission import current_work
+from turnloom.service.batching import Batcher, BatchObserver
 from turnloom.service.config import Batching, ServedModel
 
 CHARACTERS_PER_TOKEN = 4
-PIECE, PATIENCE = 16, 0.05
-"""For background work: texts per submission, and the seconds to wait when the queue is full."""
+PIECE = 16
+"""Texts per submission of background work, and replies that are scored together: others run in between."""
 LONGEST = 512
-"""The most tokens that a text counts as in the queue; models read no more."""
+"""The most tokens that a text counts as; models read no more."""
+LAST_TURNS = 64
+"""The most turns of a conversation that count; conversation encoders read no more."""
 
 
-def _tokens(text: str) -> int:
+def text_tokens(text: str) -> int:
+    """Estimate the tokens that a model reads of a text."""
     return min(len(text) // CHARACTERS_PER_TOKEN + 2, LONGEST)
 
 
-def _context_tokens(context: Context) -> int:
-    return min(sum(map(_tokens, context)), LONGEST)
+def context_tokens(context: Context) -> int:
+    """Estimate the tokens that a model reads of a conversation."""
+    return min(sum(map(text_tokens, context)), LONGEST)
+
+
+def conversation_tokens(turns: Context) -> int:
+    """Estimate the tokens that a conversation encoder reads, which encodes each turn."""
+    return sum(map(text_tokens, turns[-LAST_TURNS:]))
 
 
 def open_encoder(served: ServedModel) -> Encoder:
@@ -88,6 +98,8 @@ class QueuedEncoder:
         encoder, items = self._encoder, [item for item, _ in asked]
         if output == "format":
             return [encoder.format_context(context) for context in items]
+        if output == "count":
+            return self._counts("query", [(item, True) for item in items])
         encode: dict[str, Callable[[list[Any]], Vectors]] = {
             "meaning": encoder.encode,
             "query": encoder.encode_query,
@@ -104,7 +116,7 @@ class QueuedEncoder:
         return [next(counts) if wanted else 0 for _, wanted in asked]
 
     def _submit(self, output: str, items: Sequence[Any], *, count: bool = False) -> Future[list[Any]]:
-        size = _context_tokens if output in ("format", "query") else _tokens
+        size = context_tokens if output in ("format", "count", "query") else text_tokens
         return self.batcher.submit(output, [(item, count) for item in items], [size(item) for item in items])
 
     async def vectors(self, output: str, items: Sequence[Any]) -> tuple[Vectors, int]:
@@ -112,6 +124,11 @@ class QueuedEncoder:
 
         Cancelling it drops what is still queued.
         """
+        if output == "query" and self.conversation is not None and (work := current_work()) is not None:
+            # Its turns wait in the queue one by one, so that a long conversation is split like a long request.
+            queries = await work.run(self.conversation.encode_query, items)
+            counts: list[int] = await asyncio.wrap_future(self._submit("count", items))
+            return queries, sum(counts)
         rows = await asyncio.wrap_future(self._submit(output, items, count=True))
         return np.stack([vector for vector, _ in rows]), sum(tokens for _, tokens in rows)
 
@@ -125,7 +142,7 @@ class QueuedEncoder:
 
     def encode_query(self, contexts: Sequence[Context]) -> Vectors:
         """Encode contexts."""
-        return self._wait("query", contexts)
+        return self.conversation.encode_query(contexts) if self.conversation else self._wait("query", contexts)
 
     def encode_document(self, replies: Sequence[str]) -> Vectors:
         """Encode replies."""
@@ -137,21 +154,15 @@ class QueuedEncoder:
 
 
 class PatientEncoder(QueuedEncoder):
-    """The same encoder and queue for background work: small submissions that wait while the queue is full."""
+    """The same encoder and queue for background work, in small submissions."""
 
     def __init__(self, encoder: QueuedEncoder) -> None:
         self.__dict__.update(encoder.__dict__)
 
     def _wait(self, output: str, items: Sequence[Any]) -> Vectors:
-        pieces = [self._wait_for_room(output, items[start : start + PIECE]) for start in range(0, len(items), PIECE)]
+        wait = super()._wait
+        pieces = [wait(output, items[start : start + PIECE]) for start in range(0, len(items), PIECE)]
         return np.concatenate([np.zeros((0, self.dimension), np.float32), *pieces])
-
-    def _wait_for_room(self, output: str, piece: Sequence[Any]) -> Vectors:
-        while True:
-            try:
-                return super()._wait(output, piece)
-            except OverloadedError:  # noqa: PERF203 - waiting is what the loop is for
-                time.sleep(PATIENCE)
 
 
 class QueuedScorer:
@@ -169,15 +180,19 @@ class QueuedScorer:
         return [self._scorer.score(context, replies) for context, replies in items]
 
     def _submit(self, context: Context, replies: Sequence[str]) -> Future[list[Any]]:
-        shared = _context_tokens(context)
-        size = sum(min(shared + _tokens(reply), LONGEST) for reply in replies)
-        return self.batcher.submit("score", [(list(context), list(replies))], [size])
+        shared = context_tokens(context)
+        pieces = [list(replies[start : start + PIECE]) for start in range(0, len(replies), PIECE)]
+        sizes = [sum(min(shared + text_tokens(reply), LONGEST) for reply in piece) for piece in pieces]
+        return self.batcher.submit("score", [(list(context), piece) for piece in pieces], sizes)
 
     async def scores(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
         """Score how well each reply fits; cancelling it drops what is still queued."""
-        results = await asyncio.wrap_future(self._submit(context, replies))
-        return np.asarray(results[0], np.float64)
+        return _joined(await asyncio.wrap_future(self._submit(context, replies)))
 
     def score(self, context: Context, replies: Sequence[str]) -> npt.NDArray[np.float64]:
         """Score how well each reply fits."""
-        return np.asarray(self._submit(context, replies).result(self._timeout)[0], np.float64)
+        return _joined(self._submit(context, replies).result(self._timeout))
+
+
+def _joined(scores: list[Any]) -> npt.NDArray[np.float64]:
+    return np.asarray(list(itertools.chain.from_iterable(scores)), np.float64)

@@ -12,6 +12,9 @@ from typing import Any
 import orjson
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from turnloom.errors import TurnloomError
+from turnloom.service.metric_files import FOLDER, is_running, reserve
+
 SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 _USUAL = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dict__) | {"message", "asctime", "color_message"}
@@ -44,6 +47,20 @@ def trace_of(error: BaseException) -> list[str]:
     return [type(error).__name__, *lines[-12:]]
 
 
+def cause_of(error: BaseException) -> dict[str, Any]:
+    """Return what to log of an exception: of one that the operator can fix, what it says; of others, the stack."""
+    if isinstance(error, TurnloomError):
+        return {"problem": error.problem, "fix": error.fix}
+    if isinstance(error, OSError) and error.strerror:
+        return {"problem": error.strerror, "trace": trace_of(error)[:1]}
+    return {"trace": trace_of(error)}
+
+
+def _is_no_stack(record: logging.LogRecord) -> bool:
+    """Keep back the stack that uvicorn prints when the app does not start; the app has logged why."""
+    return not record.getMessage().startswith("Traceback")
+
+
 def set_up_logs(level: str) -> None:
     """Send the logs of the service and of uvicorn to standard error as JSON."""
     handler = logging.StreamHandler(sys.stderr)
@@ -53,6 +70,7 @@ def set_up_logs(level: str) -> None:
         logger.handlers = [handler] if name != "uvicorn.error" else []
         logger.setLevel(level.upper())
         logger.propagate = name == "uvicorn.error"
+    logging.getLogger("uvicorn.error").filters = [_is_no_stack]
     # The service itself logs each request once, with its id.
     logging.getLogger("uvicorn.access").handlers = []
     logging.getLogger("uvicorn.access").propagate = False
@@ -62,6 +80,7 @@ class Metrics:
     """The metrics of one service, summed over all worker processes."""
 
     def __init__(self) -> None:
+        self._together = reserve()
         self._registry = registry = CollectorRegistry()
         self.requests = Counter(
             "turnloom_requests", "Answered requests.", ["route", "method", "status"], registry=registry
@@ -77,8 +96,12 @@ class Metrics:
         self.waiting = Gauge(
             "turnloom_queue_tokens", "Tokens that wait.", ["model"], registry=registry, multiprocess_mode="livesum"
         )
-        self.drops = Counter(
-            "turnloom_dropped_jobs", "Refused or left before computed.", ["model", "reason"], registry=registry
+        self.drops = Counter("turnloom_dropped_jobs", "Left before computed.", ["model", "reason"], registry=registry)
+        self.waiting_requests = Gauge(
+            "turnloom_waiting_requests",
+            "Requests that wait for a slot.",
+            registry=registry,
+            multiprocess_mode="livesum",
         )
         self.refused = Counter("turnloom_refused_requests", "Refused requests.", ["code"], registry=registry)
 
@@ -93,15 +116,19 @@ class Metrics:
         self.waiting.labels(model).set(tokens)
 
     def dropped(self, model: str, reason: str) -> None:
-        """A request was refused, or left before it was computed."""
+        """A request left before it was computed."""
         self.drops.labels(model, reason).inc()
+
+    def waiting_for_slots(self, requests: int) -> None:
+        """The number of requests that wait for a slot changed."""
+        self.waiting_requests.set(requests)
 
     def text(self) -> bytes:
         """Return all metrics in Prometheus' format."""
-        if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+        if self._together:
             from prometheus_client.multiprocess import MultiProcessCollector
 
-            _forget_the_dead(Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]))
+            _forget_the_dead(Path(os.environ[FOLDER]))
             shared = CollectorRegistry()
             MultiProcessCollector(shared)
             return generate_latest(shared)
@@ -111,9 +138,5 @@ class Metrics:
 def _forget_the_dead(folder: Path) -> None:
     """Remove the gauges of killed workers, whose queues are gone."""
     for path in folder.glob("gauge_live*.db"):
-        try:
-            os.kill(int(path.stem.rsplit("_", 1)[1]), 0)  # Signal 0 only checks whether the process exists.
-        except ProcessLookupError:  # noqa: PERF203 - a handful of files
+        if not is_running(int(path.stem.rsplit("_", 1)[1])):
             path.unlink(missing_ok=True)
-        except PermissionError:
-            continue

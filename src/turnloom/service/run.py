@@ -1,30 +1,38 @@
-"""Run the app under uvicorn, in one process or several."""
+"""Run the app under uvicorn, in worker processes."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import os
-import shutil
 import socket
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
+from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from turnloom.errors import TurnloomError
 from turnloom.service.config import ServiceConfig, load_config
-from turnloom.service.supervisor import FAILED_TO_START, Supervisor
+from turnloom.service.metric_files import shared_metrics
+from turnloom.service.supervisor import FAILED_TO_START, Supervisor, end_with_parent
 
 if TYPE_CHECKING:
     import uvicorn
     from fastapi import FastAPI
 
 CONFIG = "TURNLOOM_SERVICE_CONFIG"
-METRICS = "PROMETHEUS_MULTIPROC_DIR"
+NEEDED = ("fastapi", "httptools", "orjson", "prometheus_client", "uvicorn")
+"""What only serving needs. The supervisor imports no more than that, so that a service that was killed is back soon."""
+LAST_REQUESTS = 1.0
+"""The seconds in which open connections may ask once more after a worker has stopped accepting."""
+SWITCH_SECONDS = 0.0005
+"""How long a thread may hold Python's lock while others wait: with the usual 5 ms, the event loop refuses too late."""
 SPREADS = sys.platform == "linux"
 """Whether sockets that share a port distribute connections evenly."""
 
@@ -55,9 +63,8 @@ def check_folders(config: ServiceConfig) -> None:
 def _prepare(path: Path) -> ServiceConfig:
     """Do what both a start and a check do before loading anything."""
     try:
-        import uvicorn  # noqa: F401
-
-        import turnloom.service.app  # noqa: F401
+        for name in NEEDED:
+            import_module(name)
     except ImportError as error:
         raise TurnloomError(f"serving needs {error.name}", "pip install 'turnloom[serve]'") from error
     config = load_config(path)
@@ -82,7 +89,7 @@ def check(path: Path) -> ServiceConfig:
     config = _prepare(path)
     from turnloom.service.app import create_app
 
-    app = create_app(config)
+    app = create_app(config, recover=False)
 
     async def start_and_stop() -> None:
         async with app.router.lifespan_context(app):
@@ -107,25 +114,20 @@ def serve(path: Path, on_start: Callable[[ServiceConfig], None] = lambda _: None
     from turnloom.service.monitoring import set_up_logs
 
     os.environ[CONFIG] = str(path.resolve())
-    if config.workers > 1:
-        shared = config.state / "metrics"
-        shutil.rmtree(shared, ignore_errors=True)  # Metrics of processes that are gone.
-        shared.mkdir()
-        os.environ[METRICS] = str(shared)
     set_up_logs(config.logs.level)
     on_start(config)
-    settings = _settings(config)
-    if config.workers == 1:
-        _run(settings)
-        return
-    with _bound(config.host, config.port) as held:
-        code = Supervisor(_work, held, config.workers).run()
+    with _bound(config.host, config.port) as held, shared_metrics():
+        address = held.getsockname()[:2]  # The port is held, but only workers listen.
+        bind = partial(_bound, *address) if SPREADS else held.dup
+        code = Supervisor(_work, bind, config.workers).run()
     if code:
         raise SystemExit(code)
 
 
 def _settings(config: ServiceConfig) -> uvicorn.Config:
     import uvicorn
+
+    from turnloom.service.protocol import BoundedHttp
 
     return uvicorn.Config(
         "turnloom.service.run:app_from_environment",
@@ -134,6 +136,7 @@ def _settings(config: ServiceConfig) -> uvicorn.Config:
         port=config.port,
         log_config=None,
         access_log=False,
+        http=BoundedHttp,
         ws="none",
         server_header=False,
         timeout_graceful_shutdown=max(1, round(config.limits.request_seconds)),
@@ -141,7 +144,7 @@ def _settings(config: ServiceConfig) -> uvicorn.Config:
 
 
 def _bound(host: str, port: int, *, shared: bool = SPREADS) -> socket.socket:
-    """Bind a port; other processes of ours may share it where the system distributes connections among them.
+    """Bind a port; other sockets of ours may share it where the system distributes connections among them.
 
     When workers accept from one socket, the fastest takes most connections and keeps them.
     """
@@ -158,23 +161,30 @@ def _bound(host: str, port: int, *, shared: bool = SPREADS) -> socket.socket:
     return listening
 
 
-def _work(held: socket.socket, ready: Connection) -> None:
+def _work(listening: socket.socket, ready: Connection) -> None:
     """The body of a worker process."""
-    listening = _bound(*held.getsockname()[:2]) if SPREADS else held
-    _run(_settings(load_config(Path(os.environ[CONFIG]))), listening, on_ready=lambda: ready.send("ready"))
-
-
-def _run(settings: uvicorn.Config, *listening: socket.socket, on_ready: Callable[[], None] = lambda: None) -> None:
     import uvicorn
+
+    end_with_parent()
+    sys.setswitchinterval(SWITCH_SECONDS)
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             if self.started:
-                on_ready()
+                ready.send("ready")
 
-    server = Server(settings)
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            """Accept no more, then let clients whose connections were accepted a moment ago ask."""
+            for server in self.servers:
+                server.close()
+            deadline = time.monotonic() + LAST_REQUESTS
+            while self.server_state.connections and time.monotonic() < deadline:
+                await asyncio.sleep(0.02)
+            await super().shutdown(sockets)
+
+    server = Server(_settings(load_config(Path(os.environ[CONFIG]))))
     with suppress(KeyboardInterrupt):
-        server.run(list(listening) or None)
+        server.run([listening])
     if not server.started:
         raise SystemExit(FAILED_TO_START)

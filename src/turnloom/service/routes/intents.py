@@ -24,6 +24,7 @@ from turnloom.service.routes.shared import (
     in_thread,
     json_answer,
     needs,
+    not_served,
     turns_of,
 )
 
@@ -172,7 +173,7 @@ class Changed(BaseModel):
 
 def _intents(using: Resources) -> LiveIntents:
     if using.intents is None:
-        raise RefusedError(404, "not_served", "No intents are served.")
+        raise not_served(using, "intents")
     return using.intents
 
 

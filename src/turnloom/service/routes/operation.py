@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 from typing import Any
 
@@ -9,9 +10,11 @@ from fastapi import APIRouter, Request, Response
 
 from turnloom import __version__
 from turnloom.service.errors import RefusedError
+from turnloom.service.resources import Service
 from turnloom.service.routes.shared import ERRORS, Using, json_answer, needs, service_of
 
 router = APIRouter(tags=["operation"], responses=ERRORS)
+_FOLDERS = re.compile(r"(?<!\S)/\S*/")
 
 
 @router.get("/health/live")
@@ -22,9 +25,11 @@ async def live() -> Response:
 
 @router.get("/health/ready")
 async def ready(request: Request) -> Response:
-    """Check whether the worker accepts requests; not while it loads models or drains."""
-    if not service_of(request).ready:
-        raise RefusedError(503, "not_ready", "Not ready.", retry_after=1)
+    """Check whether the worker can answer; not while it loads models, drains, or cannot ask intents or replies."""
+    service = service_of(request)
+    if not service.ready:
+        parts = f"; in recovery: {', '.join(sorted(service.problems))}" if service.problems else ""
+        raise RefusedError(503, "not_ready", f"Not ready{parts}.", retry_after=1)
     return json_answer({"status": "ready"})
 
 
@@ -47,8 +52,20 @@ async def info(request: Request, using: Using) -> Response:
         "limits": config.limits.model_dump(),
         "batching": config.batching.model_dump(),
         "needs_key": bool(config.keys),
+        "problems": [f"{part}: {problem}" for part, problem in _problems(service_of(request)).items()],
     }
     return json_answer(found)
+
+
+def _problems(service: Service) -> dict[str, str]:
+    """Return what does not work or was skipped, without the paths of folders."""
+    problems = {part: _FOLDERS.sub("", problem) for part, problem in service.problems.items()}
+    served = service.resources
+    for part in (served.intents, served.replies) if served else ():
+        if part is not None and part.damaged:
+            name = "intents" if served and part is served.intents else "replies"
+            problems.setdefault(name, f"{part.damaged} damaged changes were skipped")
+    return problems
 
 
 @router.get(

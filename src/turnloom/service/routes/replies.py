@@ -12,6 +12,7 @@ from turnloom.errors import TurnloomError
 from turnloom.replies.store import quoted
 from turnloom.service.errors import RefusedError
 from turnloom.service.live_replies import LiveReplies
+from turnloom.service.models import conversation_tokens
 from turnloom.service.resources import Resources
 from turnloom.service.routes.shared import (
     ERRORS,
@@ -20,11 +21,13 @@ from turnloom.service.routes.shared import (
     Text,
     Turns,
     Using,
+    charge_tokens,
     check_texts,
     example,
     in_thread,
     json_answer,
     needs,
+    not_served,
 )
 
 router = APIRouter(tags=["replies"], responses=ERRORS)
@@ -143,7 +146,7 @@ class Pending(BaseModel):
 
 def _replies(using: Resources) -> LiveReplies:
     if using.replies is None:
-        raise RefusedError(404, "not_served", "No replies are served.")
+        raise not_served(using, "replies")
     return using.replies
 
 
@@ -191,7 +194,8 @@ async def add(asked: AddConversations, using: Using) -> Response:
     """Add conversations. A success response means they are saved; the next indexing round makes them searchable."""
     served = _replies(using)
     texts = [[turn.text for turn in conversation.turns] for conversation in asked.conversations]
-    check_texts(using.limits, texts, "conversations")
+    check_texts(using.limits, texts, "conversations", charged=False)
+    charge_tokens(sum(map(conversation_tokens, texts)), None, "conversations")  # Computed later, a few at a time
     records = [conversation.model_dump() for conversation in asked.conversations]
     pending = await in_thread(served.add, records)
     return json_answer({"accepted": len(records), "pending": pending}, 202)

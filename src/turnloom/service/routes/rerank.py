@@ -11,6 +11,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
 from turnloom.service.errors import RefusedError
+from turnloom.service.models import LONGEST, conversation_tokens, text_tokens
 from turnloom.service.resources import Resources
 from turnloom.service.routes.shared import (
     ERRORS,
@@ -18,6 +19,7 @@ from turnloom.service.routes.shared import (
     Text,
     Turns,
     Using,
+    charge_tokens,
     check_texts,
     example,
     json_answer,
@@ -105,8 +107,10 @@ async def _ranked(
     using: Resources, query: str | Sequence[str], texts: Sequence[str], *, param: str, raw: bool
 ) -> list[tuple[int, float]]:
     """Return the indices of the texts and their scores, best first."""
-    check_texts(using.limits, [query], "query")
-    check_texts(using.limits, texts, param)
+    check_texts(using.limits, [query], "query", charged=False)
+    check_texts(using.limits, texts, param, charged=False)
+    shared = conversation_tokens(turns_of(query))  # Read again with each text.
+    charge_tokens(sum(min(shared + text_tokens(text), LONGEST) for text in texts), using.limits.tokens, param)
     if using.scorer is None:
         raise RefusedError(404, "not_served", "No re-ranker is served.")
     scores = await using.scorer.scores(turns_of(query), texts)

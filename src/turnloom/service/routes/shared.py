@@ -3,20 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import ceil
 from typing import Annotated, Any, TypeVar
 
-import anyio.to_thread
 import orjson
 from fastapi import Depends, Request, Response
 from fastapi.security import HTTPBearer
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from turnloom.service.admission import current_work
 from turnloom.service.config import KeyScope, Limits
 from turnloom.service.errors import ErrorShape, RefusedError
+from turnloom.service.models import conversation_tokens
 from turnloom.service.resources import Resources, Service
 
+_RETRY_AFTER = {"Retry-After": {"description": "When to try again, in seconds.", "schema": {"type": "integer"}}}
+_DESCRIBED: dict[int, dict[str, Any]] = {
+    403: {"description": "The key has no such scope; or, without keys, a web page of another site asks."},
+    408: {"description": "The request did not arrive in time."},
+    429: {
+        "description": "The request would wait too long (`overloaded`), or the key's requests (`rate_limit`) or tokens "
+        "(`token_quota`) are used up.",
+        "headers": _RETRY_AFTER,
+    },
+    431: {"description": "Too many headers, or too long ones."},
+    503: {
+        "description": "Models are still being loaded, or intents or replies cannot be read (`in_recovery`, "
+        "`unavailable`).",
+        "headers": _RETRY_AFTER,
+    },
+    504: {"description": "The request took longer than it may."},
+    507: {"description": "The change could not be written to disk; nothing was changed."},
+}
+_STATUSES = (400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 431, 500, 503, 504, 507)
 ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": ErrorShape} for status in (400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 503, 504)
+    status: {"model": ErrorShape, **_DESCRIBED.get(status, {})} for status in _STATUSES
 }
 _bearer = HTTPBearer(auto_error=False, description="An API key of the service.")
 
@@ -78,13 +99,22 @@ async def _resources(request: Request) -> Resources:
     return resources
 
 
+def not_served(using: Resources, part: str) -> RefusedError:
+    """Return what to say of a part that is not there: none is configured, or it could not be loaded."""
+    if part in using.problems:
+        return RefusedError(503, "in_recovery", f"The {part} could not be loaded; the operator must repair them.")
+    return RefusedError(404, "not_served", f"No {part} are served.")
+
+
 Using = Annotated[Resources, Depends(_resources)]
 Result = TypeVar("Result")
 
 
-async def in_thread(work: Callable[..., Result], *arguments: Any) -> Result:
-    """Run blocking work in a thread. A caller that stops waiting is released at once."""
-    return await anyio.to_thread.run_sync(lambda: work(*arguments), abandon_on_cancel=True)
+async def in_thread(call: Callable[..., Result], *arguments: Any) -> Result:
+    """Run blocking work in a thread of the request. A caller that stops waiting is released at once."""
+    work = current_work()
+    assert work is not None
+    return await work.run(call, *arguments)
 
 
 def turns_of(message: str | Sequence[str]) -> list[str]:
@@ -92,8 +122,8 @@ def turns_of(message: str | Sequence[str]) -> list[str]:
     return [message] if isinstance(message, str) else list(message)
 
 
-def check_texts(limits: Limits, items: Sequence[str | Sequence[str]], param: str) -> None:
-    """Reject too many texts, too long texts and too long conversations."""
+def check_texts(limits: Limits, items: Sequence[str | Sequence[str]], param: str, *, charged: bool = True) -> None:
+    """Reject too many texts, too long texts and too long conversations, and charge their tokens unless told not to."""
     if len(items) > limits.texts:
         raise RefusedError(422, "too_many", f"At most {limits.texts} are taken at once.", param=param)
     for turns in map(turns_of, items):
@@ -101,6 +131,22 @@ def check_texts(limits: Limits, items: Sequence[str | Sequence[str]], param: str
             raise RefusedError(422, "too_many_turns", f"A conversation may have {limits.turns} turns.", param=param)
         if any(len(turn) > limits.characters for turn in turns):
             raise RefusedError(422, "too_long", f"A text may have {limits.characters} characters.", param=param)
+    if charged:
+        charge_tokens(sum(conversation_tokens(turns_of(item)) for item in items), limits.tokens, param)
+
+
+def charge_tokens(tokens: int, most: int | None, param: str) -> None:
+    """Reject more tokens than a request may have, and take them from its key's quota."""
+    work = current_work()
+    if work is None:
+        return
+    work.tokens += tokens
+    if most is not None and work.tokens > most:
+        message = f"A request may have {most} tokens, and this has about {work.tokens}; send several."
+        raise RefusedError(422, "too_many_tokens", message, param=param)
+    seconds = work.take_tokens(tokens)
+    if seconds:
+        raise RefusedError(429, "token_quota", "This key's tokens are used up.", retry_after=ceil(seconds))
 
 
 def json_answer(content: Any, status: int = 200) -> Response:

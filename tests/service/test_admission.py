@@ -1,0 +1,227 @@
+"""Who is let in when there is more than can be answered in time, and whose turn it is."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.service.test_live import metric, wait_for
+from tests.service.toy import (
+    KEYS,
+    HeadedEncoder,
+    Silent,
+    bearer,
+    keys,
+    listening,
+    loaders,
+    served,
+    settings,
+    with_intents,
+    with_replies,
+)
+from turnloom.service.admission import RESERVED, SLOTS, Admission, OverloadedError, Work
+from turnloom.service.app import create_app
+from turnloom.service.config import Limits
+from turnloom.service.fairness import FairQueue
+
+ASKS: dict[str, dict[str, Any]] = {
+    "/v1/embeddings": {"model": "toy", "input": "what is my balance"},
+    "/v1/intents": {"messages": ["what is my balance"]},
+    "/v1/intents/examples": {"examples": [{"message": "what is left of my balance", "intent": "balance"}]},
+    "/v1/replies": {"context": ["what does the sofa cost"]},
+}
+
+
+@pytest.fixture(scope="module")
+def encoder() -> HeadedEncoder:
+    return HeadedEncoder()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory, encoder: HeadedEncoder) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("admission")
+    more = with_intents(folder, encoder) | with_replies(folder, encoder)
+    config = settings(folder, **more, batching={"max_wait_ms": 0}, limits={"wait_seconds": 0.5, "request_seconds": 60})
+    with listening(create_app(config, loaders(encoder))) as found:
+        yield found
+
+
+@pytest.mark.parametrize("path", ASKS)
+def test_every_route_sheds_what_would_wait_too_long(address: str, encoder: HeadedEncoder, path: str) -> None:
+    def ask(_: int) -> tuple[int, float, str]:
+        began = time.monotonic()
+        answer = httpx.post(f"{address}{path}", json=ASKS[path], timeout=60)
+        return answer.status_code, time.monotonic() - began, answer.headers.get("retry-after", "")
+
+    encoder.gate.clear()
+    with ThreadPoolExecutor(2 * SLOTS) as pool:
+        asking = [pool.submit(ask, number) for number in range(2 * SLOTS)]
+        wait_for(lambda: sum(each.done() for each in asking) >= SLOTS)
+        encoder.gate.set()
+        answers = [each.result() for each in asking]
+    shed = [answer for answer in answers if answer[0] == 429]
+    assert {status for status, *_ in answers} == {200, 429}
+    assert len(shed) >= SLOTS
+    assert all(int(after) >= 1 for _, _, after in shed)
+    assert httpx.post(f"{address}{path}", json=ASKS[path], timeout=60).status_code == 200
+
+
+def test_health_and_metrics_are_answered_meanwhile(address: str, encoder: HeadedEncoder) -> None:
+    encoder.gate.clear()
+    with ThreadPoolExecutor(SLOTS) as pool:
+        asking = [
+            pool.submit(httpx.post, f"{address}/v1/intents", json=ASKS["/v1/intents"], timeout=60)
+            for _ in range(SLOTS + 4)
+        ]
+        wait_for(lambda: metric(address, 'turnloom_requests_total{method="GET",route="/metrics"'))
+        assert httpx.get(f"{address}/health/live", timeout=5).status_code == 200
+        encoder.gate.set()
+        assert {each.result().status_code for each in asking} <= {200, 429}
+
+
+def test_work_of_a_client_that_left_is_dropped_in_threads_too(address: str, encoder: HeadedEncoder) -> None:
+    encoder.gate.clear()
+    with ThreadPoolExecutor(1) as pool:
+        calls = len(encoder.calls)
+        first = pool.submit(httpx.post, f"{address}/v1/intents", json=ASKS["/v1/intents"], timeout=60)
+        wait_for(lambda: len(encoder.calls) > calls)
+        with pytest.raises(httpx.ReadTimeout):
+            httpx.post(f"{address}/v1/intents", json={"messages": ["i left"]}, timeout=1)
+        wait_for(lambda: metric(address, 'turnloom_dropped_jobs_total{model="toy",reason="cancelled"}'))
+        encoder.gate.set()
+        assert first.result().status_code == 200
+    assert httpx.post(f"{address}/v1/intents", json=ASKS["/v1/intents"], timeout=60).status_code == 200
+    assert not any("i left" in call for call in encoder.calls)
+
+
+def test_a_request_has_so_many_tokens_and_a_key_so_many_a_minute(tmp_path: Path, encoder: HeadedEncoder) -> None:
+    entries = [entry | ({"tokens_per_minute": 100} if entry["name"] == "slow" else {}) for entry in keys()]
+    entries[2].pop("requests_per_minute")
+    config = settings(tmp_path, keys=entries, limits={"tokens": 100})
+    with served(config, encoder) as client:
+        for path, body, param in (
+            ("/v1/embeddings", {"model": "toy", "input": ["a" * 160] * 3}, "input"),
+            ("/rerank", {"query": "a" * 160, "texts": ["b", "c", "d"]}, "texts"),
+            ("/v1/rerank", {"query": "a", "documents": ["b" * 160] * 3}, "documents"),
+        ):
+            answer = client.post(path, json=body, headers=bearer("all"))
+            assert (answer.status_code, answer.json()["error"]["code"]) == (422, "too_many_tokens"), path
+            assert answer.json()["error"]["param"] == param
+        large = {"model": "toy", "input": ["a" * 160] * 2}
+        assert [client.post("/v1/embeddings", json=large, headers=bearer("all")).status_code for _ in "ab"] == [200] * 2
+        assert client.post("/v1/embeddings", json=large, headers=bearer("slow")).status_code == 200
+        answer = client.post("/v1/embeddings", json=large, headers=bearer("slow"))
+        assert (answer.status_code, answer.json()["error"]["code"]) == (429, "token_quota")
+        assert 1 <= int(answer.headers["retry-after"]) <= 60
+    assert KEYS["slow"] not in answer.text
+
+
+def run(steps: Callable[[], Any]) -> Any:
+    return asyncio.run(steps())
+
+
+def work_of(admission: Admission, key: str, seconds: float = 60) -> Work:
+    return Work(admission, key, "POST /x", 0, time.monotonic() + seconds)
+
+
+def test_one_key_leaves_slots_to_others_and_the_line_is_fair() -> None:
+    async def steps() -> list[str]:
+        admission = Admission(Limits(wait_seconds=30), Silent(), fair=True)
+        served: list[str] = []
+        all_have_asked = asyncio.Event()  # Before a request ends: what it took would change what later ones cost.
+
+        async def ask(key: str) -> None:
+            work = work_of(admission, key)
+            await admission.enter(work)
+            served.append(key)
+            await all_have_asked.wait()
+            work.release()
+
+        greedy = [asyncio.create_task(ask("greedy")) for _ in range(3 * SLOTS)]
+        await asyncio.sleep(0)
+        modest = [asyncio.create_task(ask("modest")) for _ in range(RESERVED + 2)]
+        await asyncio.sleep(0)
+        all_have_asked.set()
+        await asyncio.gather(*greedy, *modest)
+        admission.close()
+        return served
+
+    served = run(steps)
+    assert served[: SLOTS - RESERVED] == ["greedy"] * (SLOTS - RESERVED)
+    assert served[SLOTS - RESERVED : SLOTS] == ["modest"] * RESERVED
+    assert served[SLOTS : SLOTS + 12].count("modest") == 2
+
+
+def test_waiting_is_predicted_from_what_requests_took() -> None:
+    async def steps() -> None:
+        admission = Admission(Limits(wait_seconds=0.2), Silent(), fair=True)
+        for _ in range(60):  # Each takes 20 ms.
+            work = work_of(admission, "greedy")
+            await admission.enter(work)
+            await asyncio.sleep(0.02)
+            work.release()
+        assert 0.015 < work_of(admission, "greedy").seconds < 0.1
+        running = [work_of(admission, "greedy") for _ in range(12)]
+        for work in running[:4]:
+            await admission.enter(work)
+
+        async def enter_all() -> None:
+            for work in running[4:]:
+                await admission.enter(work)
+
+        with pytest.raises(OverloadedError) as refused:
+            await enter_all()
+        assert refused.value.headers["Retry-After"] == "1"
+        await admission.enter(work_of(admission, "modest"))  # Its own line is empty.
+        with pytest.raises(OverloadedError):
+            admission.check(work_of(admission, "greedy", seconds=0.05))
+        admission.close()
+
+    run(steps)
+
+
+def test_who_leaves_while_waiting_leaves_no_trace() -> None:
+    async def steps() -> None:
+        admission = Admission(Limits(wait_seconds=30), Silent(), fair=False)
+        running = [work_of(admission, "") for _ in range(SLOTS)]
+        for work in running:
+            await admission.enter(work)
+        waiting = [asyncio.create_task(admission.enter(work_of(admission, ""))) for _ in range(5)]
+        await asyncio.sleep(0)
+        for task in waiting[:3]:
+            task.cancel()
+        running[0].release()  # The turn of one that was just cancelled must go to the next.
+        await asyncio.gather(*waiting[:3], return_exceptions=True)
+        await asyncio.wait_for(waiting[3], 5)
+        for work in running[1:]:
+            work.release()
+        await asyncio.wait_for(waiting[4], 5)
+        assert admission._running.total() == 2
+        assert not len(admission._queue)
+        admission.close()
+
+    run(steps)
+
+
+def test_who_was_served_least_is_next() -> None:
+    queue: FairQueue[str] = FairQueue()
+    for item in ("a1", "a2", "a3"):
+        queue.push("a", item)
+    assert queue.pop() == "a1"
+    queue.charge("a", 5)
+    queue.push("b", "b1")
+    queue.push("b", "b2")
+    assert [queue.pop(), queue.pop(lambda item: item != "b2")] == ["b1", "a2"]
+    queue.charge("a", 5)
+    assert queue.remove("b", "b2")
+    assert not queue.remove("b", "b2")
+    queue.push("c", "c1")  # Was idle, and saved nothing up.
+    queue.charge("c", 100)
+    assert [queue.pop(), queue.pop(), queue.pop()] == ["a3", "c1", None]
