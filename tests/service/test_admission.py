@@ -6,6 +6,8 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +73,55 @@ def test_every_route_sheds_what_would_wait_too_long(address: str, encoder: Heade
     assert len(shed) >= SLOTS
     assert all(int(after) >= 1 for _, _, after in shed)
     assert httpx.post(f"{address}{path}", json=ASKS[path], timeout=60).status_code == 200
+
+
+@contextmanager
+def full(address: str, encoder: HeadedEncoder) -> Iterator[None]:
+    """All slots are taken and so much waits that more is refused."""
+    encoder.gate.clear()
+    try:
+        with ThreadPoolExecutor(2 * SLOTS) as pool:
+            ask = partial(httpx.post, f"{address}/v1/intents", json=ASKS["/v1/intents"], timeout=60)
+            asking = [pool.submit(ask) for _ in range(2 * SLOTS)]
+            wait_for(lambda: sum(each.done() for each in asking) >= SLOTS)
+            try:
+                yield
+            finally:
+                encoder.gate.set()
+    finally:
+        encoder.gate.set()
+
+
+def test_a_refusal_on_headers_alone_is_what_the_app_would_answer(address: str, encoder: HeadedEncoder) -> None:
+    """Only a connection that stays open is refused before the app; the app itself answers one that is to be closed."""
+
+    def ask(**headers: str) -> httpx.Response:
+        return client.post("/v1/intents", json=ASKS["/v1/intents"], headers={"X-Request-Id": "mine", **headers})
+
+    def refusals() -> float:
+        lines = httpx.get(f"{address}/metrics", timeout=60).text.splitlines()
+        wanted = ("turnloom_requests_total", 'route="/v1/intents"', 'status="429"')
+        return sum(float(line.split()[-1]) for line in lines if all(part in line for part in wanted))
+
+    def shown(answer: httpx.Response) -> tuple[int, bytes, dict[str, str]]:
+        headers = {name.lower(): value for name, value in answer.headers.items()}
+        assert 1 <= int(headers.pop("retry-after")) <= 60
+        return (
+            answer.status_code,
+            answer.content,
+            {n: headers[n] for n in headers if n not in ("date", "connection", "server")},
+        )
+
+    with httpx.Client(base_url=address, timeout=60) as client, full(address, encoder):
+        before = refusals()
+        early, late = [ask() for _ in range(3)], ask(Connection="close")
+        assert refusals() == before + 4
+        assert client.get("/health/live").status_code == 200
+    assert [shown(each) for each in early] == [shown(late)] * 3
+    assert late.status_code == 429
+    assert late.headers["x-request-id"] == "mine"
+    assert late.headers["connection"] == "close"
+    assert not any("connection" in each.headers for each in early)
 
 
 def test_health_and_metrics_are_answered_meanwhile(address: str, encoder: HeadedEncoder) -> None:

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import os
+import sys
+import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -23,6 +26,8 @@ SLOTS, RESERVED = 24, 6
 """How many requests run at the same time, and how many of these one key leaves to other keys."""
 THREADS = 8
 """How many of them compute outside the event loop. More would only compete with it for Python's lock."""
+NICENESS = 5
+"""How much less than the event loop a thread gets that computes, when both want the same core."""
 FIRST_GUESS, LEARNING_RATE, LARGEST_STEP = 1e-5, 0.1, 4.0
 """The seconds that a byte costs before any request was measured, and the weight of each measurement. A measurement
 counts at most as this many times what is known: the first requests of a process are much slower than all others."""
@@ -38,8 +43,8 @@ class OverloadedError(RefusedError):
     """A request would wait too long; there should be room after some seconds."""
 
     def __init__(self, seconds: float) -> None:
-        retry_after = max(1, min(LONGEST_RETRY, ceil(seconds)))
-        super().__init__(429, "overloaded", "Too much waits already; try again.", retry_after=retry_after)
+        self.retry_after = max(1, min(LONGEST_RETRY, ceil(seconds)))
+        super().__init__(429, "overloaded", "Too much waits already; try again.", retry_after=self.retry_after)
 
 
 class AdmissionObserver(Protocol):
@@ -115,7 +120,7 @@ class Admission:
     """
 
     def __init__(self, limits: Limits, observer: AdmissionObserver, *, fair: bool) -> None:
-        self.threads = ThreadPoolExecutor(THREADS, "request")
+        self.threads = ThreadPoolExecutor(THREADS, "request", initializer=yield_to_the_event_loop)
         self._limits, self._observer = limits, observer
         self._most = SLOTS - RESERVED if fair else SLOTS
         self._seconds_per_unit: dict[str, float] = {}
@@ -215,6 +220,13 @@ class Admission:
     def close(self) -> None:
         """End the threads once their work is done."""
         self.threads.shutdown(wait=False, cancel_futures=True)
+
+
+def yield_to_the_event_loop() -> None:
+    """Lower the priority of this thread, which computes: the event loop must read and refuse whatever is computed."""
+    if sys.platform == "linux":  # Elsewhere all threads of a process share one priority.
+        thread = threading.get_native_id()
+        os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + NICENESS)
 
 
 def _on_loop(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:

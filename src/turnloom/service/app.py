@@ -10,6 +10,7 @@ import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from types import FrameType
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -25,6 +26,7 @@ from turnloom.service.keys import Buckets
 from turnloom.service.monitoring import Metrics, cause_of
 from turnloom.service.resources import Loaders, Service
 from turnloom.service.routes import embeddings, intents, operation, replies, rerank
+from turnloom.service.shedding import REFUSAL, Shedder
 
 LOOK_FOR_RELOAD = 1.0
 CHECK_SECONDS = 5.0
@@ -51,7 +53,7 @@ def create_app(
     gates: list[Gates] = []
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_: FastAPI) -> AsyncIterator[dict[str, Any]]:
         try:
             gates.append(_open_gates(config, metrics, lambda: service.draining))
             await asyncio.to_thread(service.load, recover=recover)
@@ -62,7 +64,7 @@ def create_app(
         if drain_on_signal:
             _drain_before_stopping(service)
         _log.info("ready", extra={"pid": os.getpid()})
-        yield
+        yield {REFUSAL: Shedder(config, metrics, gates[-1].admission, paths, gates[-1].draining).refusal}
         for task in watching:
             task.cancel()
         await asyncio.gather(*watching, return_exceptions=True)
@@ -80,12 +82,15 @@ def create_app(
         redirect_slashes=False,  # A redirect would go to whatever the client calls the service.
     )
     app.state.service, app.state.metrics = service, metrics
-    for module in (embeddings, rerank, intents, replies, operation):
-        app.include_router(module.router)
+    routers = [module.router for module in (embeddings, rerank, intents, replies, operation)]
     if config.page:
-        app.include_router(operation.page_router)
+        routers.append(operation.page_router)
+    for router in routers:
+        app.include_router(router)
     _handle_errors(app)
-    paths = frozenset(path for route in app.routes if (path := getattr(route, "path", None)))
+    # Not every release of FastAPI lists the routes of its routers as the app's own.
+    every = [*app.routes, *(route for router in routers for route in router.routes)]
+    paths = frozenset(path for route in every if (path := getattr(route, "path", None)))
     app.add_middleware(Guard, config=config, metrics=metrics, gates=lambda: gates[-1], paths=paths)
     if config.cors_origins:  # Outside the guard, so that pages of these origins can read its error responses.
         app.add_middleware(

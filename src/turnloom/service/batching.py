@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from turnloom.service.admission import current_work
+from turnloom.service.admission import current_work, yield_to_the_event_loop
 from turnloom.service.config import Batching
 from turnloom.service.fairness import FairQueue
 
@@ -131,6 +131,7 @@ class Batcher:
                 self._count(-job.left)
 
     def _loop(self) -> None:
+        yield_to_the_event_loop()
         while True:
             with self._changed:
                 while not self._jobs and not self._closed:

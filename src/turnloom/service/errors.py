@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import uuid
+
 from pydantic import BaseModel
+from starlette.datastructures import Headers
 from starlette.responses import Response
 
 TYPES = {
@@ -17,6 +21,7 @@ TYPES = {
     507: "storage_error",
     **dict.fromkeys((400, 405, 413, 415, 422, 431), "invalid_request_error"),
 }
+_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 class RefusedError(Exception):
@@ -86,3 +91,9 @@ def error_body(refused: RefusedError) -> bytes:
 def error_response(refused: RefusedError) -> Response:
     """Build the error response."""
     return Response(error_body(refused), refused.status, refused.headers, "application/json")
+
+
+def request_id(headers: Headers) -> str:
+    """Return the id that a client gave its request, or a new one."""
+    given = headers.get("x-request-id", "")
+    return given if _ID.fullmatch(given) else uuid.uuid4().hex

@@ -10,7 +10,6 @@ import errno
 import logging
 import re
 import time
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,24 +22,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from turnloom.service.admission import Admission, Work
 from turnloom.service.browsers import BrowserCheck
 from turnloom.service.config import KeyEntry, ServiceConfig
-from turnloom.service.errors import NotSavedError, RefusedError, error_response
-from turnloom.service.keys import Buckets, find_key
-from turnloom.service.monitoring import Metrics, trace_of
+from turnloom.service.errors import NotSavedError, RefusedError, error_response, request_id
+from turnloom.service.keys import Buckets, find_key, sent_key
+from turnloom.service.monitoring import METHODS, Metrics, trace_of
+from turnloom.service.shedding import PUBLIC, SECURITY_HEADERS, is_page, never_waits, work_of
 
-PUBLIC = ("/", "/health/live", "/health/ready", "/openapi.json")
-"""Paths that need no key, besides the page's own files."""
-NEVER_WAIT = (*PUBLIC, "/metrics")
-"""Paths that are answered however much waits: an operator needs them then most."""
-_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 # The closing quote is optional: otherwise each quote of an unterminated string would scan to the end again.
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 _BRACKETS = re.compile(rb"[\[\]{}]")
-SECURITY_HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-}
 _log = logging.getLogger("turnloom.service")
 
 
@@ -105,9 +94,8 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        given = Headers(scope=scope).get("x-request-id", "")
         deadline = time.monotonic() + self._limits.request_seconds
-        passage = _Passage(given if _ID.fullmatch(given) else uuid.uuid4().hex, deadline)
+        passage = _Passage(request_id(Headers(scope=scope)), deadline)
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -148,15 +136,12 @@ class Guard:
 
     def _admit(self, scope: Scope, passage: _Passage) -> None:
         """Authenticate the key, refuse what would wait too long, and apply the key's rate limit."""
-        self._browsers.check(scope["method"], Headers(scope=scope))
-        path, gates = scope["path"], self._gates()
-        number = self._authenticate(scope, passage)
-        if path not in NEVER_WAIT and not path.startswith("/page/"):
-            route = f"{scope['method']} {path}" if path in self._paths else ""
-            length = Headers(scope=scope).get("content-length", "0")
-            size = int(length) if length.isdecimal() else 0
+        headers, gates = Headers(scope=scope), self._gates()
+        self._browsers.check(scope["method"], headers)
+        number = self._authenticate(scope["path"], headers, passage)
+        if not never_waits(scope["path"]):
             name = passage.key.name if passage.key else ""
-            passage.work = Work(gates.admission, name, route, size, passage.deadline)
+            passage.work = work_of(gates.admission, scope, headers, name, self._route(scope), passage.deadline)
             gates.admission.check(passage.work)
         if number is None:
             return
@@ -166,14 +151,14 @@ class Guard:
         if passage.work is not None:
             passage.work.take_tokens = partial(gates.buckets.take, len(self._keys) + number)
 
-    def _authenticate(self, scope: Scope, passage: _Passage) -> int | None:
+    def _authenticate(self, path: str, headers: Headers, passage: _Passage) -> int | None:
         """Return the index of the request's key; None if none is needed."""
-        if not self._keys or scope["path"] in PUBLIC or scope["path"].startswith("/page/"):
+        if not self._keys or path in PUBLIC or is_page(path):
             return None
-        scheme, _, key = Headers(scope=scope).get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not key.strip():
+        key = sent_key(headers)
+        if not key:
             raise RefusedError(401, "missing_key", "Send a key as: Authorization: Bearer KEY.")
-        match = find_key(self._keys, key.strip())
+        match = find_key(self._keys, key)
         if match is None:
             raise RefusedError(401, "wrong_key", "This key is not known.")
         number, passage.key = match
@@ -246,18 +231,21 @@ class Guard:
             for task in (work, left):
                 task.cancel()
 
+    def _route(self, scope: Scope) -> str:
+        """Return the path of a request if it is a route. Anyone could fill the metrics with others."""
+        path: str = scope["path"]
+        return path if path in self._paths else ""
+
     def _record(self, scope: Scope, passage: _Passage) -> None:
         seconds = time.perf_counter() - passage.began
-        # Never a path that is no route: anyone could fill the metrics.
-        path = scope["path"] if scope["path"] in self._paths else "none"
-        route = getattr(scope.get("route"), "path", path)
-        method = scope["method"] if scope["method"] in ("GET", "POST", "DELETE", "OPTIONS") else "other"
-        self._metrics.requests.labels(route, method, str(passage.status)).inc()
-        self._metrics.seconds.labels(route).observe(seconds)
+        route = getattr(scope.get("route"), "path", self._route(scope) or "none")
+        self._metrics.answered(route, scope["method"], passage.status, seconds)
+        if not _log.isEnabledFor(logging.INFO):
+            return
         extra: dict[str, Any] = {
             "request_id": passage.request_id,
             "route": route,
-            "method": method,
+            "method": scope["method"] if scope["method"] in METHODS else "other",
             "status": passage.status,
             "ms": round(1000 * seconds, 2),
             "key": passage.key.name if passage.key else None,

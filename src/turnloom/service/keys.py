@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from starlette.datastructures import Headers
+
 from turnloom.service.config import KeyEntry
 
 PREFIX = "tw-"
@@ -33,6 +35,12 @@ def hashed(key: str) -> str:
         'sha256:ba7816b'
     """
     return "sha256:" + hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def sent_key(headers: Headers) -> str:
+    """Return the key that a request came with; an empty string if it has none."""
+    scheme, _, key = headers.get("authorization", "").partition(" ")
+    return key.strip() if scheme.lower() == "bearer" else ""
 
 
 def find_key(entries: Sequence[KeyEntry], key: str) -> tuple[int, KeyEntry] | None:

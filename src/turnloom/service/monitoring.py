@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 from datetime import datetime, timezone
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from turnloom.errors import TurnloomError
 from turnloom.service.metric_files import FOLDER, is_running, reserve
 
 SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
+METHODS = ("GET", "POST", "DELETE", "OPTIONS")
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 _USUAL = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dict__) | {"message", "asctime", "color_message"}
 
@@ -104,6 +106,18 @@ class Metrics:
             multiprocess_mode="livesum",
         )
         self.refused = Counter("turnloom_refused_requests", "Refused requests.", ["code"], registry=registry)
+        self._of = lru_cache(maxsize=1024)(self._metrics_of)
+
+    def _metrics_of(self, route: str, method: str, status: str) -> tuple[Counter, Histogram]:
+        """Return the metrics of an answer; to find them takes longer than to count."""
+        return self.requests.labels(route, method, status), self.seconds.labels(route)
+
+    def answered(self, route: str, method: str, status: int, seconds: float) -> None:
+        """A request was answered."""
+        known = method if method in METHODS else "other"
+        requests, times = self._of(route, known, str(status))
+        requests.inc()
+        times.observe(seconds)
 
     def batch(self, model: str, items: int, tokens: int, seconds: float) -> None:
         """A batch was computed."""

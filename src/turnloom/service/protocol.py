@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn._types import ASGI3Application
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from turnloom.service.errors import RefusedError, error_body
+from turnloom.service.shedding import REFUSAL
 
 HEADERS, HEADER_BYTES = 100, 32_768
 """The most headers of a request, and the most bytes of them and of its URL together."""
@@ -79,6 +81,18 @@ class BoundedHttp(HttpToolsProtocol):
         """Pass the request on."""
         self._end_head()
         super().on_headers_complete()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        """Refuse at once what would wait too long; most of the cost of a refusal is what comes after this."""
+        refusal = self.app_state.get(REFUSAL)
+        usual = cycle.keep_alive and not cycle.waiting_for_100_continue and not self.pipeline
+        refused = refusal(cycle.scope) if refusal is not None and usual else None
+        if refused is None:
+            super()._start_asgi_task(cycle, app)
+            return
+        cycle.response_started = cycle.response_complete = True  # The parser then skips the request's body.
+        self.transport.write(refused)
+        self.on_response_complete()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what the parser has stopped at."""

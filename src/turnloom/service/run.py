@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import socket
@@ -172,6 +173,9 @@ def _work(listening: socket.socket, ready: Connection) -> None:
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             if self.started:
+                # Searching all that was imported and loaded for garbage would stop every thread for most of a second.
+                gc.collect()
+                gc.freeze()
                 ready.send("ready")
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

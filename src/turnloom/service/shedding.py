@@ -1,0 +1,115 @@
+"""Refuse a request on its headers alone: under overload most are refused, so that must cost next to nothing.
+
+A server calls `Shedder.refusal` before it makes anything for a request. The guard decides in the same way for servers
+that don't.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+from turnloom.service.admission import Admission, OverloadedError, Work
+from turnloom.service.config import ServiceConfig
+from turnloom.service.errors import error_body, request_id
+from turnloom.service.keys import find_key, sent_key
+from turnloom.service.monitoring import Metrics
+
+PUBLIC = ("/", "/health/live", "/health/ready", "/openapi.json")
+"""Paths that need no key, besides the page's own files."""
+NEVER_WAIT = (*PUBLIC, "/metrics")
+"""Paths that are answered however much waits: an operator needs them then most."""
+REFUSAL = "turnloom.refusal"
+"""Where the app's state holds the function for the server."""
+SECURITY_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+
+
+def is_page(path: str) -> bool:
+    """Whether a path is one of the page's own files."""
+    return path.startswith("/page/")
+
+
+def never_waits(path: str) -> bool:
+    """Whether a path is answered however much waits."""
+    return path in NEVER_WAIT or is_page(path)
+
+
+def work_of(admission: Admission, scope: Scope, headers: Headers, key: str, route: str, deadline: float) -> Work:
+    """Estimate the work of a request from its headers."""
+    length = headers.get("content-length", "0")
+    size = int(length) if length.isdecimal() else 0
+    return Work(admission, key, f"{scope['method']} {route}" if route else "", size, deadline)
+
+
+class Shedder:
+    """Refuses requests that would wait too long. All others are left to the guard.
+
+    Args:
+        config: The keys and limits.
+        metrics: Counts refusals.
+        admission: Predicts the wait.
+        paths: Those of the routes.
+        draining: Whether this worker stops: then the guard's answers close their connections.
+    """
+
+    def __init__(
+        self,
+        config: ServiceConfig,
+        metrics: Metrics,
+        admission: Admission,
+        paths: Iterable[str],
+        draining: Callable[[], bool],
+    ) -> None:
+        self._keys, self._seconds = config.keys, config.limits.request_seconds
+        # Pages of these origins can only read answers with the headers that the app adds.
+        self._origins = bool(config.cors_origins)
+        self._admission, self._metrics, self._paths = admission, metrics, frozenset(paths)
+        self._draining = draining
+        self._refused = metrics.refused.labels("overloaded")
+
+    def refusal(self, scope: Mapping[str, Any]) -> bytes | None:
+        """Return the whole HTTP/1.1 response to a request that must not wait; None if it may."""
+        path, headers = scope["path"], Headers(scope=scope)
+        if never_waits(path) or self._draining() or (self._origins and "origin" in headers):
+            return None
+        name = ""
+        if self._keys:
+            found = find_key(self._keys, sent_key(headers))
+            if found is None:
+                return None
+            name = found[1].name
+        route = path if path in self._paths else ""
+        now = time.monotonic()
+        try:
+            self._admission.check(work_of(self._admission, scope, headers, name, route, now + self._seconds))
+        except OverloadedError as refused:
+            self._metrics.answered(route or "none", scope["method"], 429, time.monotonic() - now)
+            self._refused.inc()
+            head = _head_and_body(refused.retry_after)
+            return head[0] + request_id(headers).encode() + head[1]
+        return None
+
+
+@lru_cache(maxsize=128)
+def _head_and_body(retry_after: int) -> tuple[bytes, bytes]:
+    """Return the response before and after the request id."""
+    body = error_body(OverloadedError(retry_after))
+    lines = [
+        "HTTP/1.1 429 Too Many Requests",
+        "content-type: application/json",
+        f"content-length: {len(body)}",
+        f"retry-after: {retry_after}",
+        *(f"{name.lower()}: {value}" for name, value in SECURITY_HEADERS.items()),
+        "x-request-id: ",
+    ]
+    return "\r\n".join(lines).encode(), b"\r\n\r\n" + body
