@@ -84,6 +84,8 @@ def full(address: str, encoder: HeadedEncoder) -> Iterator[None]:
             ask = partial(httpx.post, f"{address}/v1/intents", json=ASKS["/v1/intents"], timeout=60)
             asking = [pool.submit(ask) for _ in range(2 * SLOTS)]
             wait_for(lambda: sum(each.done() for each in asking) >= SLOTS)
+            # A slot may still be held for an earlier test; then one request more waits, and is refused later.
+            wait_for(lambda: metric(address, "turnloom_waiting_requests 0.0"))
             try:
                 yield
             finally:
@@ -208,6 +210,34 @@ def test_one_key_leaves_slots_to_others_and_the_line_is_fair() -> None:
     assert served[: SLOTS - RESERVED] == ["greedy"] * (SLOTS - RESERVED)
     assert served[SLOTS - RESERVED : SLOTS] == ["modest"] * RESERVED
     assert served[SLOTS : SLOTS + 12].count("modest") == 2
+
+
+def test_requests_that_arrive_together_are_all_refused_on_their_headers_or_not_at_all() -> None:
+    """Between the check of its headers and its turn a request's body is read: refused then, that was for nothing."""
+
+    async def steps() -> None:
+        admission = Admission(Limits(wait_seconds=0.2), Silent(), fair=False)
+        running = work_of(admission, "a")
+        await admission.enter(running)
+        together = [work_of(admission, "b") for _ in range(3 * SLOTS)]
+        for work in together:
+            admission.check(work)
+        asking = [asyncio.create_task(admission.enter(work)) for work in together]
+        await asyncio.sleep(0)
+        with pytest.raises(OverloadedError):
+            admission.check(work_of(admission, "b"))
+        grown = work_of(admission, "b")
+        grown.checked_units = grown.units
+        grown.resize(100)
+        with pytest.raises(OverloadedError):
+            await admission.enter(grown)
+        assert not any(each.done() and each.exception() for each in asking)
+        for each in asking:
+            each.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
+        admission.close()
+
+    run(steps)
 
 
 def test_waiting_is_predicted_from_what_requests_took() -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.toy import HeadedEncoder, listening, loaders, settings
+from tests.service.toy import KEYS, HeadedEncoder, keys, listening, loaders, settings
 from turnloom.service.app import create_app
-from turnloom.service.protocol import HEADER_BYTES, HEADERS
+from turnloom.service.protocol import HEADER_BYTES, HEADERS, HOLD_SECONDS
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     folder: Path = tmp_path_factory.mktemp("protocol")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("turnloom.service.protocol.HEADER_SECONDS", 1.0)
-        with listening(create_app(settings(folder), loaders(HeadedEncoder()))) as address:
+        with listening(create_app(settings(folder, keys=keys()), loaders(HeadedEncoder()))) as address:
             yield int(address.rsplit(":", 1)[1])
 
 
@@ -67,6 +67,7 @@ def test_heads_are_bounded(port: int, parts: list[bytes], expected: tuple[int, s
 def test_a_long_body_is_not_a_long_head(port: int) -> None:
     body = json.dumps({"model": "toy", "input": ["a b " * 1_000] * 4}).encode()
     head = HEAD.replace(b"GET /health/live", b"POST /v1/embeddings") + b"Content-Type: application/json\r\n"
+    head += f"Authorization: Bearer {KEYS['all']}\r\n".encode()
     assert ask(port, head + b"Content-Length: %d\r\n\r\n" % len(body) + body) == (200, "")
 
 
@@ -81,3 +82,18 @@ def test_half_requests_do_not_pile_up(port: int) -> None:
         closed += 1
         line.close()
     assert closed == 200
+
+
+def test_a_client_that_asks_again_at_once_is_refused_a_few_times_per_second(port: int) -> None:
+    """Otherwise its refusals take the processor from requests that were admitted."""
+    limited = f"GET /v1/models HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {KEYS['slow']}\r\n\r\n".encode()
+    refused = taken = 0
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as line:
+        until = time.monotonic() + 1
+        while time.monotonic() < until:
+            line.sendall(limited)
+            head = line.recv(65_536)
+            taken += head.startswith(b"HTTP/1.1 200")
+            refused += head.startswith(b"HTTP/1.1 429")
+    assert taken >= 1
+    assert 2 <= refused <= 1 / HOLD_SECONDS + 1

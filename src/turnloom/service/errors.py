@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-import uuid
+import secrets
 
 from pydantic import BaseModel
 from starlette.datastructures import Headers
@@ -96,4 +96,4 @@ def error_response(refused: RefusedError) -> Response:
 def request_id(headers: Headers) -> str:
     """Return the id that a client gave its request, or a new one."""
     given = headers.get("x-request-id", "")
-    return given if _ID.fullmatch(given) else uuid.uuid4().hex
+    return given if _ID.fullmatch(given) else secrets.token_hex(16)

@@ -25,7 +25,7 @@ from turnloom.service.config import KeyEntry, ServiceConfig
 from turnloom.service.errors import NotSavedError, RefusedError, error_response, request_id
 from turnloom.service.keys import Buckets, find_key, sent_key
 from turnloom.service.monitoring import METHODS, Metrics, trace_of
-from turnloom.service.shedding import PUBLIC, SECURITY_HEADERS, is_page, never_waits, work_of
+from turnloom.service.shedding import ASKED_TOO_SOON, PUBLIC, SECURITY_HEADERS, is_page, never_waits, work_of
 
 # The closing quote is optional: otherwise each quote of an unterminated string would scan to the end again.
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
@@ -131,6 +131,8 @@ class Guard:
         self, refused: RefusedError, scope: Scope, receive: Receive, send: Send, passage: _Passage
     ) -> None:
         self._metrics.refused.labels(refused.code).inc()
+        if refused.status == 429:
+            scope.setdefault("state", {})[ASKED_TOO_SOON] = True
         if not passage.status:
             await error_response(refused)(scope, receive, send)
 

@@ -9,7 +9,7 @@ from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from turnloom.service.errors import RefusedError, error_body
-from turnloom.service.shedding import REFUSAL
+from turnloom.service.shedding import ASKED_TOO_SOON, REFUSAL
 
 HEADERS, HEADER_BYTES = 100, 32_768
 """The most headers of a request, and the most bytes of them and of its URL together."""
@@ -17,6 +17,9 @@ HEADER_SECONDS = 10.0
 """A client may take so long for them, and for its first byte."""
 READ_SECONDS = 60.0
 """A client may take so long to read its answer when the connection is to be closed."""
+HOLD_SECONDS = 0.1
+"""After a 429, the connection's next request is read this much later: clients that ask again at once would otherwise
+take the processor from requests that were admitted."""
 
 
 class _HeadTooLargeError(Exception):
@@ -90,6 +93,7 @@ class BoundedHttp(HttpToolsProtocol):
         if refused is None:
             super()._start_asgi_task(cycle, app)
             return
+        cycle.scope["state"][ASKED_TOO_SOON] = True
         cycle.response_started = cycle.response_complete = True  # The parser then skips the request's body.
         self.transport.write(refused)
         self.on_response_complete()
@@ -115,10 +119,18 @@ class BoundedHttp(HttpToolsProtocol):
         self._close()
 
     def on_response_complete(self) -> None:
-        """Do not wait forever for a client that does not read the last answer."""
+        """Do not wait forever for a client that does not read, nor hurry for one that asks too often."""
+        too_soon = self.cycle is not None and self.cycle.scope["state"].pop(ASKED_TOO_SOON, False)
         super().on_response_complete()
         if self.transport.is_closing():
             self._close()
+        elif too_soon and not self.pipeline:
+            self.flow.pause_reading()
+            self.loop.call_later(HOLD_SECONDS, self._read_on)
+
+    def _read_on(self) -> None:
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
 
     def timeout_keep_alive_handler(self) -> None:
         """Close an idle connection."""

@@ -7,9 +7,8 @@ that don't.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any
 
 from starlette.datastructures import Headers
 from starlette.types import Scope
@@ -26,6 +25,8 @@ NEVER_WAIT = (*PUBLIC, "/metrics")
 """Paths that are answered however much waits: an operator needs them then most."""
 REFUSAL = "turnloom.refusal"
 """Where the app's state holds the function for the server."""
+ASKED_TOO_SOON = "turnloom.asked_too_soon"
+"""What the state of a request has that was answered with 429: the server may take its time to read the next."""
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -77,7 +78,7 @@ class Shedder:
         self._draining = draining
         self._refused = metrics.refused.labels("overloaded")
 
-    def refusal(self, scope: Mapping[str, Any]) -> bytes | None:
+    def refusal(self, scope: Scope) -> bytes | None:
         """Return the whole HTTP/1.1 response to a request that must not wait; None if it may."""
         path, headers = scope["path"], Headers(scope=scope)
         if never_waits(path) or self._draining() or (self._origins and "origin" in headers):
