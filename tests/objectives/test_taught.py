@@ -84,6 +84,34 @@ def test_a_student_learns_what_the_teachers_see() -> None:
     assert found.item() < before / 3
 
 
+def test_teachers_are_laid_into_the_students_space(tmp_path: Path) -> None:
+    """Teachers that see what the student sees, turned and without a mean, lie where the student is."""
+    draw = np.random.default_rng(5)
+    seen = draw.standard_normal((400, 4))
+    seen -= (seen / np.linalg.norm(seen, axis=1, keepdims=True)).mean(axis=0)
+    turned = seen @ np.linalg.qr(draw.standard_normal((6, 6)))[0][:4]
+    known = Teachers([write_vectors(tmp_path / "teacher", turned)])
+    place = known.laid_into(write_vectors(tmp_path / "own", seen))
+    assert place.shape == (6, 4)
+    found = known.vectors(np.arange(400)) @ place
+    cosines = (found * seen).sum(axis=1) / np.linalg.norm(found, axis=1) / np.linalg.norm(seen, axis=1)
+    assert cosines.min() > 0.98
+
+
+def test_coordinates_are_the_distance_to_where_the_teachers_are_laid(tmp_path: Path) -> None:
+    draw = np.random.default_rng(6)
+    own = write_vectors(tmp_path / "own", draw.standard_normal((30, 8)))
+    model, texts = toy_encoder(), batch(len(ROWS))[0]
+    with_them = Taught(model, teachers=teachers(), coordinates=2.0, own=own)([texts], ROWS)
+    without = Taught(model, teachers=teachers())([texts], ROWS)
+    known = Teachers(teachers())
+    apart = []
+    for row, vector in zip(ROWS.tolist(), model(dict(texts))["sentence_embedding"], strict=True):
+        wanted = torch.from_numpy(known.vectors(np.array([row]))[0] @ known.laid_into(own)).double()
+        apart.append((vector / vector.norm() - wanted / wanted.norm()).norm() ** 2)
+    assert (with_them - without).item() == pytest.approx(2 * torch.stack(apart).mean().item(), abs=1e-6)
+
+
 def test_what_does_not_fit_is_said(tmp_path: Path) -> None:
     other = write_vectors(tmp_path / "other", np.ones((30, 4)), np.arange(1, 31, dtype=np.uint64))
     with pytest.raises(TurnloomError, match="holds vectors of other texts"):
@@ -94,5 +122,11 @@ def test_what_does_not_fit_is_said(tmp_path: Path) -> None:
         Teachers([])
     with pytest.raises(TurnloomError, match="no vector of 'never said'"):
         Teachers(teachers()).rows(["never said"])
+    with pytest.raises(TurnloomError, match="before training"):
+        Taught(toy_encoder(), teachers=teachers(), coordinates=1.0)
+    with pytest.raises(TurnloomError, match="holds vectors of other texts"):
+        Teachers(teachers()).laid_into(other)
+    with pytest.raises(TurnloomError, match="12 dimensions, the model has 13"):
+        Teachers(teachers()).laid_into(write_vectors(tmp_path / "wide", np.ones((30, 13))))
     with pytest.raises(TurnloomError, match="row in the teachers"):
         Taught(toy_encoder(), teachers=teachers())([batch(4)[0]])

@@ -114,6 +114,28 @@ def test_value_and_gradient_are_those_of_the_naive_loop(setting: str, head: Any,
         assert torch.allclose(found, true, atol=1e-8, rtol=1e-8)
 
 
+@pytest.mark.parametrize("setting", FORMS)
+def test_what_has_the_same_label_is_no_negative(setting: str) -> None:
+    options = {"temperature": 0.3, **FORMS[setting]}
+    loss = Contrast(toy_encoder(), mask="label", **options)
+    features, labels = batch(6), torch.tensor([7, 8, 7, 9, 2**62, 8])
+    cosine = options.pop("similarity", "cosine") == "cosine"
+    expected = naive(loss.embed(features), [labels.tolist()] * 2, None, cosine=cosine, **options)
+    assert loss(features, labels).item() == pytest.approx(expected.item(), abs=1e-8)
+    assert abs(loss(features, torch.arange(6)).item() - expected.item()) > 1e-3
+
+
+def test_labels_are_asked_for_once() -> None:
+    with pytest.raises(TurnloomError, match="needs labels"):
+        Contrast(toy_encoder(), mask="label")(batch(4))
+    for made in (
+        lambda: NTXent(toy_encoder(), mask="label", weighted=True),
+        lambda: InverseFrequencyContrast(toy_encoder(), mask="label"),
+    ):
+        with pytest.raises(TurnloomError, match="weights and masks"):
+            made()
+
+
 def test_wmdc_is_its_appendix() -> None:
     loss = InverseFrequencyContrast(toy_encoder(), mask="none")
     features, labels = batch(6), frequencies(6)
@@ -214,7 +236,7 @@ def test_the_settings_are_those_of_the_model_card() -> None:
         ("form", "simclr, symmetric, forward"),
         ("similarity", "cosine, dot"),
         ("weighting", "outside, inside, none"),
-        ("mask", "text, none"),
+        ("mask", "text, label, none"),
     ],
 )
 def test_a_choice_that_is_none_is_said_with_those_there_are(option: str, choices: str) -> None:

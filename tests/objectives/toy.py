@@ -6,7 +6,7 @@ It stands in where several processes are started: a real one takes many seconds 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -137,6 +137,14 @@ def _tod_bert(model: Any, **options: Any) -> Sum:
     return Sum((ResponseContrast(model, **options), 1.0), (words, 0.5))
 
 
+class SharedLabels(NTXent):
+    """Three pairs each have the same label."""
+
+    def forward(self, sentence_features: Iterable[dict[str, Any]], labels: Tensor | None = None) -> Tensor:
+        assert labels is not None
+        return super().forward(sentence_features, labels // 3)
+
+
 def _away_from_start(loss: Paraphrases) -> Paraphrases:
     """With a start that is another encoder: where nothing has moved, nothing pulls."""
     start = toy_encoder()
@@ -170,12 +178,20 @@ def teachers() -> list[str]:
     return [write_vectors(folder / str(width), draw.standard_normal((30, width)) + 1.0) for width in (5, 7)]
 
 
+@cache
+def own_vectors() -> str:
+    """A vector table as wide as the toy encoder."""
+    draw = np.random.default_rng(4)
+    return write_vectors(Path(tempfile.mkdtemp()) / "own", draw.standard_normal((30, WIDTH)))
+
+
 OBJECTIVES: dict[str, Maker] = {
     "outside": HardNegativeContrast,
     "inside": lambda model, **options: HardNegativeContrast(model, weighting="inside", temperature=0.2, **options),
     "unweighted": lambda model, **options: HardNegativeContrast(model, weighting="none", mask="none", **options),
     "simclr": NTXent,
     "symmetric": lambda model, **options: NTXent(model, form="symmetric", head="context-reply", **options),
+    "labels": lambda model, **options: SharedLabels(model, mask="label", **options),
     "normalised": lambda model, **options: NTXent(model, weighted=True, normalize_weights=True, **options),
     "inverse-frequency": InverseFrequencyContrast,
     "response": ResponseContrast,
@@ -183,7 +199,12 @@ OBJECTIVES: dict[str, Maker] = {
     "tod-bert": _tod_bert,
     "templates": lambda model, **options: TemplatePair(model, mini_batch_size=options.get("mini_batch_size")),
     "taught": lambda model, **options: Taught(
-        model, teachers=teachers(), squares=3.0, mini_batch_size=options.get("mini_batch_size")
+        model,
+        teachers=teachers(),
+        squares=3.0,
+        coordinates=2.0,
+        own=own_vectors(),
+        mini_batch_size=options.get("mini_batch_size"),
     ),
     "paraphrases": lambda model, **options: _away_from_start(Paraphrases(model, agreement=0.9, pull=5.0, **options)),
 }

@@ -12,11 +12,12 @@ from torch.func import functional_call
 from turnloom.errors import TurnloomError
 from turnloom.objectives.columns import Features, in_mini_batches, text_keys
 from turnloom.objectives.gathering import SharedHead, gather_rows, own_offset, total, world_size
-from turnloom.objectives.loss import AnyHead, ContextReplyHeads, Loss, Mask, Temperature, build_head, check_choice
+from turnloom.objectives.loss import AnyHead, ContextReplyHeads, Loss, Temperature, build_head, check_choice
 from turnloom.objectives.row_terms import Anchors, Weighting, weighted_sum
 
 Form = Literal["simclr", "symmetric", "forward"]
 Similarity = Literal["cosine", "dot"]
+ContrastMask = Literal["text", "label", "none"]
 
 
 class Contrast(Loss):
@@ -33,7 +34,8 @@ class Contrast(Loss):
             Further columns are negatives of all contexts.
         weighting: How to weight negatives; see `HardNegativeContrast`.
         head: A module, or the name of one, between encoder and similarity; trained with the encoder.
-        mask: "text" excludes candidates that equal the anchor or its positive from the negatives; "none" keeps them.
+        mask: "text" excludes candidates that equal the anchor or its positive from the negatives; "label" excludes
+            those of pairs with the same label, such as another message with the same intent; "none" keeps all.
         weighted: Whether labels are pair weights. The loss is the mean over anchors of weight times term.
         normalize_weights: Whether to divide by the sum of the weights instead of the number of anchors.
         gather: Whether to use the texts of all processes as candidates.
@@ -65,7 +67,7 @@ class Contrast(Loss):
         form: Form = "simclr",
         weighting: Weighting = "none",
         head: AnyHead = None,
-        mask: Mask = "text",
+        mask: ContrastMask = "text",
         weighted: bool = False,
         normalize_weights: bool = False,
         gather: bool = True,
@@ -76,9 +78,11 @@ class Contrast(Loss):
         check_choice("form", form, Form)
         check_choice("similarity", similarity, Similarity)
         check_choice("weighting", weighting, Weighting)
-        check_choice("mask", mask, Mask)
+        check_choice("mask", mask, ContrastMask)
         if temperature <= 0:
             raise TurnloomError(f"the temperature cannot be {temperature}", "give a number above 0, such as 0.05")
+        if mask == "label" and (weighted or self.wants_frequencies):
+            raise TurnloomError("labels cannot be weights and masks at once", 'set mask="text" or weighted=False')
         self.model = model
         self.head = build_head(head, model)
         self.temperature = temperature
@@ -96,8 +100,16 @@ class Contrast(Loss):
     def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
         """Compute the loss of a batch, as a trainer calls it; `pair_weights` converts labels to weights."""
         columns = list(sentence_features)
-        keys = [text_keys(column) for column in columns] if self.mask == "text" else None
+        keys = self.keys(columns, labels)
         return self.contrast(self.embed(columns), keys=keys, weights=self.pair_weights(labels))
+
+    def keys(self, columns: Sequence[Features], labels: Tensor | None) -> list[Tensor] | None:
+        """Return a key per text of each column; candidates with the same key are no negatives."""
+        if self.mask == "label":
+            if labels is None:
+                raise TurnloomError('mask="label" needs labels', "add a column 'label' to the training data")
+            return [labels.long()] * len(columns)
+        return [text_keys(column) for column in columns] if self.mask == "text" else None
 
     def pair_weights(self, labels: Tensor | None) -> Tensor | None:
         """Return a weight per pair, or None."""

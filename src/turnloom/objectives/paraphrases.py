@@ -10,7 +10,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from turnloom.errors import TurnloomError
-from turnloom.objectives.columns import Features, FrozenBase, pairwise_pull, text_keys
+from turnloom.objectives.columns import Features, FrozenBase, pairwise_pull
 from turnloom.objectives.contrast import Contrast
 from turnloom.objectives.loss import Weight
 
@@ -59,10 +59,10 @@ class Paraphrases(Contrast):
         self.pull = pull
         self._base = FrozenBase(model)
 
-    def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:  # noqa: ARG002
-        """Compute the loss of a batch, as a trainer calls it; labels are ignored."""
+    def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
+        """Compute the loss of a batch, as a trainer calls it."""
         columns = list(sentence_features)
-        keys = [text_keys(column) for column in columns] if self.mask == "text" else None
+        keys = self.keys(columns, labels)
         before = [self._base.vectors(column) for column in columns]
         vectors = self.embed(columns)
         agreed = nn.functional.cosine_similarity(before[0].float(), before[1].float()) >= self.agreement

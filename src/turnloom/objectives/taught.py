@@ -19,6 +19,8 @@ from turnloom.vectors import VectorTable
 
 SAMPLE = 20_000
 """The number of vectors that a teacher's mean is taken from."""
+FITTED_BY = 50_000
+"""The number of texts by which the teachers' vectors are laid into the student's space."""
 
 
 class Teachers:
@@ -51,8 +53,7 @@ class Teachers:
                     f"{other.folder} holds vectors of other texts than {first.folder}",
                     "make both with 'turnloom vectors' from the same tables",
                 )
-        sample = np.random.default_rng(0).permutation(len(first))[:SAMPLE]
-        sample.sort()  # A memory-mapped file is read in order.
+        sample = _sample(len(first), SAMPLE)
         self._means = [_unit(table.vectors[sample]).mean(axis=0) for table in self.tables]
 
     def rows(self, texts: Sequence[str]) -> list[int]:
@@ -78,6 +79,38 @@ class Teachers:
         ]
         return np.concatenate(parts, axis=1)
 
+    def laid_into(self, own: str | Path) -> npt.NDArray[np.float32]:
+        """Return a matrix that takes vectors of all teachers into the space of another model's vectors of the texts.
+
+        It keeps the directions in which the teachers' vectors vary most, as many as the other model has, and turns them
+        as close as possible to its vectors (orthogonal Procrustes): cosines stay, and the model has little to move.
+
+        Raises:
+            TurnloomError: If the other table holds different texts, or has a greater width than the teachers together.
+        """
+        table = VectorTable(own)
+        if not np.array_equal(table.keys, self.tables[0].keys):
+            raise TurnloomError(
+                f"{table.folder} holds vectors of other texts than {self.tables[0].folder}",
+                "make both with 'turnloom vectors' from the same tables",
+            )
+        rows = _sample(len(table), FITTED_BY)
+        known, student = self.vectors(rows), _unit(table.vectors[rows])
+        if known.shape[1] < student.shape[1]:
+            raise TurnloomError(
+                f"the teachers have {known.shape[1]} dimensions, the model has {student.shape[1]}",
+                "add a teacher, or set stages.0.objective.coordinates=0",
+            )
+        _, directions = np.linalg.eigh(known.T @ known)
+        kept = directions[:, ::-1][:, : student.shape[1]]
+        left, _, right = np.linalg.svd(_unit(known @ kept).T @ student)
+        return np.ascontiguousarray(kept @ (left @ right), np.float32)
+
+
+def _sample(count: int, most: int) -> npt.NDArray[np.int64]:
+    """Return some rows, in the order in which a memory-mapped file is read."""
+    return np.sort(np.random.default_rng(0).permutation(count)[:most])
+
 
 def _unit(vectors: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     vectors = np.asarray(vectors, np.float32)
@@ -90,8 +123,10 @@ class Taught(Loss):
 
     Formula:
         With the student's cosines `s_ij` and the teachers' mean cosines `t_ij` between the texts of a batch,
-        `mean_i KL(softmax_j(t_ij / tau) || softmax_j(s_ij / tau)) + squares * mean_ij (s_ij - t_ij)^2`, both over
-        `j != i`. The first term is about each text's nearest texts, the second about all.
+        `mean_i KL(softmax_j(t_ij / tau) || softmax_j(s_ij / tau)) + squares * mean_ij (s_ij - t_ij)^2 +
+        coordinates * mean_i |s_i - t_i|^2`, the first two over `j != i`. The first term is about each text's nearest
+        texts, the second about all. The third compares the vectors themselves, the teachers' laid into the student's
+        space (see `Teachers.laid_into`), so that each text says much, however few others are in its batch.
 
     Inputs:
         One column of texts; others are ignored, so that the view `dropout` fits. Labels: each text's row in the
@@ -111,11 +146,13 @@ class Taught(Loss):
         teacher_weights: How much each teacher counts; by default, all the same.
         temperature: Divides the cosines of both sides.
         squares: The weight of the second term.
+        coordinates: The weight of the third term.
+        own: A vector table of the same texts by the student before training; the third term needs it.
     """
 
     kind = "taught"
     labels_are_rows = True
-    settings = ("teachers", "teacher_weights", "temperature", "squares")
+    settings = ("teachers", "teacher_weights", "temperature", "squares", "coordinates")
 
     def __init__(
         self,
@@ -125,14 +162,22 @@ class Taught(Loss):
         teacher_weights: list[float] | None = None,
         temperature: Temperature = 0.05,
         squares: Weight = 0.0,
+        coordinates: Weight = 0.0,
+        own: str | None = None,
         mini_batch_size: int | None = None,
     ) -> None:
         super().__init__()
         self.model = model
         self.teachers, self.teacher_weights = teachers, teacher_weights
-        self.temperature, self.squares = temperature, squares
+        self.temperature, self.squares, self.coordinates = temperature, squares, coordinates
         self.mini_batch_size = mini_batch_size
         self._taught_by = Teachers(teachers, teacher_weights)
+        if coordinates and own is None:
+            raise TurnloomError(
+                "coordinates need vectors of the student before training",
+                "name them, made by 'turnloom vectors', with --set stages.0.objective.own=VECTORS",
+            )
+        self._placed = torch.from_numpy(self._taught_by.laid_into(own)) if coordinates and own else None
 
     def forward(self, sentence_features: Iterable[Features], labels: Tensor | None = None) -> Tensor:
         """Compute the loss of a batch, as a trainer calls it."""
@@ -163,4 +208,8 @@ class Taught(Loss):
             if self.squares:
                 moved = (now - known).square().masked_fill(own, 0)
                 loss = loss + self.squares * moved.sum() / (count * (now.shape[1] - 1))
+            if self._placed is not None:
+                wanted = nn.functional.normalize(teachers @ self._placed.to(teachers), dim=1)
+                apart = (nn.functional.normalize(student.to(wanted.dtype), dim=1) - wanted).square().sum()
+                loss = loss + self.coordinates * apart / count
             return loss

@@ -12,6 +12,7 @@ from turnloom.views.load import ViewManifest, load_view, read_view_manifest, str
 from turnloom.views.manipulations import Manipulations
 from turnloom.views.matching import Matching
 from turnloom.views.packed import Packed
+from turnloom.views.shared_intents import SharedIntents
 from turnloom.views.shared_replies import SharedReplies
 from turnloom.views.template_rows import Templates
 
@@ -25,6 +26,7 @@ __all__ = [
     "Manipulations",
     "Matching",
     "Packed",
+    "SharedIntents",
     "SharedReplies",
     "Spans",
     "Templates",

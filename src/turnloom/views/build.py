@@ -29,6 +29,7 @@ from turnloom.views.load import CACHE, VIEW_VERSION, ViewManifest, read_view_man
 from turnloom.views.manipulations import Manipulations
 from turnloom.views.matching import Matching
 from turnloom.views.packed import Packed
+from turnloom.views.shared_intents import SharedIntents
 from turnloom.views.shared_replies import SharedReplies
 from turnloom.views.shuffle import write_shards
 from turnloom.views.template_rows import Templates
@@ -47,6 +48,7 @@ _OWN: dict[str, type[View]] = {
         Manipulations,
         Matching,
         Packed,
+        SharedIntents,
         SharedReplies,
         Templates,
     )

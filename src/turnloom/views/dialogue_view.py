@@ -27,7 +27,7 @@ Indices = npt.NDArray[np.int64]
 
 
 class Dialogues:
-    """A batch of dialogues as flat arrays: where each dialogue starts, and the text and speaker of each turn.
+    """A batch of dialogues as flat arrays: where each dialogue starts, and the text, speaker and intent of each turn.
 
     `keys` are hashes of each dialogue's id, source and texts: the same in every run and every partition.
     """
@@ -36,6 +36,7 @@ class Dialogues:
         self.offsets, flat = split_turns(turns)
         self.texts = flat.field("text").cast(pa.large_string())
         self.speakers = flat.field("speaker").cast(pa.large_string()).fill_null("")
+        self.intents = flat.field("intent").cast(pa.large_string())
         texts = pa.LargeListArray.from_arrays(pa.array(self.offsets), self.texts)
         self.keys: Keys = dialogue_hashes([ids, sources, texts])
 

@@ -158,6 +158,8 @@ class View(BaseModel):
     def _columns(self, reading: Reading, rows: Rows) -> Rows:
         columns: Rows = {"context": [reading.text(turns) for turns in rows["context"]]}
         columns |= {name: list(rows[name]) for name in ("reply", "negative") if name in rows}
+        if "label" in rows:
+            columns["label"] = list(rows["label"])
         if getattr(reading.objective, "wants_frequencies", False):
             columns["label"] = [float(count) for count in rows["frequency"]]
         if reading.rows is not None:
