@@ -11,6 +11,6 @@ have import_seconds || python -m studies.corpus.startup
 have pairs_over_3_words || python -m studies.corpus.on_ray
 have near_duplicate_recall || python -m studies.corpus.near
 have scrub_recall || python -m studies.corpus.scrubbing
-have pii_recall || python -m studies.corpus.privacy "${SPACY_MODEL:-en_core_web_sm}"
+have pii_own_recall || python -m studies.corpus.privacy "${SPACY_MODEL:-en_core_web_sm}"
 have kill_runs || python -m studies.corpus.kill
 have scale_37m_peak_gib || python -m studies.corpus.scale "${SCALE_FOLDER:-runs/scale}"

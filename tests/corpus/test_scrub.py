@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 import time
 from collections.abc import Callable
 
@@ -15,7 +16,7 @@ from tests.corpus.personal_data import labelled, score
 from turnloom.corpus.engine import daft
 from turnloom.corpus.privacy import personal_counts, scrubbed
 from turnloom.corpus.privacy.checksums import is_card, is_iban
-from turnloom.corpus.privacy.pattern import Pattern
+from turnloom.corpus.privacy.pattern import BEFORE, Pattern
 from turnloom.corpus.privacy.patterns import KINDS, PATTERNS, find_personal, scrub_text, scrub_texts
 from turnloom.corpus.schema import Dialogue, Slot, Turn, dialogues_to_arrow
 
@@ -85,7 +86,7 @@ def test_a_scrubbed_text_does_not_change_again() -> None:
         ("my bag tag is 0016482917, not a phone", "my bag tag is 0016482917, not a phone"),
         ("my password doesn't work", "my password doesn't work"),
         ("password: doves are nice", "password: <SECRET> are nice"),
-        ("CPF 529.982.247-25, not 529.982.247-26", "CPF <ID>, not 529.982.247-26"),
+        ("529.982.247-25, not 529.982.247-26", "<ID>, not 529.982.247-26"),
         ("card 4111 1111 1111 1111 04/28 cvv 123", "card <CARD> <SECRET> cvv <SECRET>"),
         ("Termin am 12.03.2025, geboren am 12.03.1985", "Termin am 12.03.2025, geboren am <BIRTHDATE>"),
     ],
@@ -220,17 +221,52 @@ HOSTILE = [
 ]
 BUDGET = 20e-6
 """Seconds of processor time for a character: many times what is needed, and a hundredth of what a square costs."""
+PAUSE = 3e-3
+"""Seconds that any text may take: the collector's, and a clock's that ticks seldom."""
+SLOWEST = 6
+
+
+def grown(hostile: tuple[str, str, str], size: int) -> str:
+    start, unit, end = hostile
+    return start + (unit * (size // len(unit) + 1))[:size] + end
+
+
+def seconds_within(search: Callable[[str], object], hostile: tuple[str, str, str], size: int, budget: float) -> float:
+    text = grown(hostile, size)
+    spent = float("inf")
+    for _ in range(3):  # Another process can take the cache, not three times.
+        before = time.thread_time()
+        search(text)
+        spent = min(spent, time.thread_time() - before)
+        if spent < budget * size:
+            break
+    assert spent < budget * size + PAUSE, f"{spent:.3f} s for {size:,} characters of {hostile}"
+    return spent
 
 
 def assert_linear(search: Callable[[str], object], budget: float = BUDGET) -> None:
-    for start, unit, end in HOSTILE:
-        search(start + unit * 20 + end)  # What is loaded once, numbering plans for one, does not count.
-        for size in (2_000, 10_000):  # The short one first: a square would take minutes for the long one.
-            text = start + (unit * (size // len(unit) + 1))[:size] + end
-            before = time.thread_time()
-            search(text)
-            spent = time.thread_time() - before
-            assert spent < budget * size, f"{spent:.2f} s for {size:,} characters of {start!r} + {unit!r} … + {end!r}"
+    """Time a search on short texts, what is exponential first, and on long ones that begin like the slowest of them."""
+    search("call 020 7946 0018 or 1.1.1.1.1")  # What is loaded once, numbering plans for one, does not count.
+    for hostile in HOSTILE:
+        seconds_within(search, hostile, 20, budget)
+    spent = {hostile: seconds_within(search, hostile, 400, budget) for hostile in HOSTILE}
+    for hostile in sorted(spent, key=lambda hostile: spent[hostile])[-SLOWEST:]:
+        seconds_within(search, hostile, 10_000, budget)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        r"(?:a+)+!",  # Exponential.
+        r"(?:[\w.]+)*@b\.c",
+        r"\w*\d*\w*-",  # A cube.
+        r"[\w.-]+@",  # A square: it starts again at each character of a word.
+        r"\d+ ?\d+x",
+    ],
+)
+def test_what_is_not_linear_is_noticed(shape: str) -> None:
+    with pytest.raises(AssertionError, match="characters of"):
+        assert_linear(lambda text: list(re.finditer(shape, text)))
 
 
 @pytest.mark.parametrize("pattern", PATTERNS, ids=[f"{place}-{one.kind}" for place, one in enumerate(PATTERNS)])
@@ -238,13 +274,13 @@ def test_each_pattern_takes_linear_time(pattern: Pattern) -> None:
     def search(text: str) -> None:
         for match in pattern.shape.finditer(text):
             group = "value" if match.groupdict().get("value") else 0
-            pattern.check(match.group(group), text[max(0, match.start(group) - 60) : match.start(group)])
+            pattern.check(match.group(group), text[max(0, match.start(group) - BEFORE) : match.start(group)])
 
     assert_linear(search)
 
 
 def test_scrubbing_takes_linear_time() -> None:
-    assert_linear(scrub_text, 5 * BUDGET)  # All patterns, and as often as something is replaced.
+    assert_linear(scrub_text, 12 * BUDGET)  # All patterns, and as often as something is replaced.
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ __all__ = [
     "is_fiscal_code",
     "is_french",
     "is_iban",
+    "is_polish",
     "is_rut",
     "is_singaporean",
     "is_spanish",
@@ -151,6 +152,16 @@ def is_chinese(value: str, before: str = "") -> bool:
     """Whether the last character of a Chinese resident identity number is right."""
     weights = [pow(2, 17 - index, 11) for index in range(17)]
     return "10X98765432"[_weigh(value[:17], weights) % 11] == value[17].upper()
+
+
+def is_polish(value: str, before: str = "") -> bool:
+    """Whether the last digit of a PESEL is right.
+
+    Example:
+        >>> is_polish("44051401359"), is_polish("44051401358")
+        (True, False)
+    """
+    return (_weigh(value[:10], (1, 3, 7, 9, 1, 3, 7, 9, 1, 3)) + int(value[10])) % 10 == 0
 
 
 def is_rut(value: str, before: str = "") -> bool:

@@ -42,7 +42,7 @@ ADDRESSES = (
     # Matches every word, address or not, so that none is scanned again from each of its characters.
     Pattern(
         "EMAIL",
-        "@",
+        r"[^\s@]@[^\s@]+\.",
         re.compile(r"[\w.%+'-]+(?:(?<=\w)@(?:[\w-]+\.)+(?:xn--[A-Za-z0-9-]{2,}|[^\W\d_]{2,})\b)?"),
         lambda value, before: "@" in value,
         digits=False,
@@ -79,6 +79,19 @@ ADDRESSES = (
         ),
         digits=False,
     ),
+    # "it's green kettle, all one word, at gee mail dot com"
+    Pattern(
+        "EMAIL",
+        r" (?i:dot|point|punto|punkt) [A-Za-z]+(?:[^A-Za-z]|$)",
+        re.compile(
+            rf"(?:(?<=[:,?] )|(?<=[:?]\n)|(?<='s )|(?<= is )|(?<=its ))(?P<value>[A-Za-z0-9]{{1,20}}(?:(?:, ?|"
+            rf" )(?!(?i:at)\b)[A-Za-z0-9]{{1,15}}){{0,7}},? "
+            rf"(?i:at) (?!(?i:the|a|my|your|this|that|our)\b)[A-Za-z0-9-]{{1,20}}(?: [A-Za-z0-9-]{{1,20}}){{0,2}}?("
+            rf"?: (?i:{_DOT}) (?i:com|net|org|co|uk|de|fr|es|it|nl|io|edu|gov|eu|ie|au|ca|in|"
+            rf"[a-z]{{2}})){{1,2}}){_END}"
+        ),
+        digits=False,
+    ),
     Pattern(
         "EMAIL",
         r" ?(?i:at) [^ ]+ (?i:dot) ",
@@ -109,12 +122,28 @@ ADDRESSES = (
     ),
     Pattern(
         "MAC",
-        r"(?i:\bmac\b|bssid)",
+        r"(?i:\bmac\b|bssid)|[0-9A-Fa-f]{12}",
         re.compile(
-            r"(?<![A-Za-z0-9])[0-9A-Fa-f]{12}(?![A-Za-z0-9])(?=[^\n]{0,25}\b(?i:mac|bssid)\b)|(?<=\s)"
+            r"(?<![A-Za-z0-9])[0-9A-Fa-f]{12}(?![A-Za-z0-9])(?=[^\n]{0,25}\b(?i:mac|bssid)\b)|(?<=[\s:=(#])"
             r"[0-9A-Fa-f]{12}(?![A-Za-z0-9])"
         ),
         _is_packed_mac,
+    ),
+    # Two by two with anything between, after the word.
+    Pattern(
+        "MAC",
+        r"(?i:\bmac\b|bssid|hardware address|hw address|ethernet|physical address)",
+        re.compile(
+            r"(?<![\w<])(?i:mac|bssid|hardware address|hw address|ethernet|physical address)\b[^\n<]{0,40}?(?<![\w.])"
+            r"(?P<value>[0-9A-Fa-f]{2}(?:(?:, ?|[ ._;-]{1,2})[0-9A-Fa-f]{2}){5}|"
+            r"[0-9A-Fa-f]{4}[ -][0-9A-Fa-f]{4}[ -][0-9A-Fa-f]{4}|[0-9A-Fa-f]{6}[ :-][0-9A-Fa-f]{6})(?!\w)"
+        ),
+    ),
+    Pattern(
+        "PHONE",
+        r"\+ ?\d",
+        re.compile(r"(?<![\w+])\+ ?\d(?:[ ()./-]{0,3}\d){7,14}(?![\w]|[ .-]?\d)"),
+        lambda value, before: len(value) - value.count(" ") >= 9,
     ),
     Pattern("IP", r"\d\.\d", re.compile(r"(?<![\w.:])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)"), _is_ip),
     Pattern(
@@ -142,7 +171,7 @@ CALLS = (
     Pattern(
         "PHONE",
         rf"(?i:{_NUMERAL}[ ,-]+{_NUMERAL}[ ,-]+)",
-        re.compile(rf"(?<![\w<])(?i:{_NUMERAL})(?:[ ,-]{{1,2}}(?i:{_NUMERAL})){{6,14}}(?!\w)"),
+        re.compile(rf"(?<![\w<])(?i:{_NUMERAL})(?:[ ,.-]{{1,2}}(?i:{_NUMERAL})){{6,19}}(?!\w)"),
         digits=False,
     ),
     Pattern(

@@ -14,7 +14,8 @@ from turnloom.corpus.privacy.pattern import Pattern
 __all__ = ["COMMON_NAMES", "GREETINGS", "GREETING_HINT"]
 
 _NAME = (
-    r"[A-ZÀ-ÖØ-ÞŁŚŻŽČĆÇŞİ](?:[a-zà-öø-ÿąćęłńśźżčšžřěůğışőű]{1,20}|\.)(?:['’-]?[A-Z][a-zà-öø-ÿ]{1,20}|"
+    r"(?:[OD]['’](?=[A-Z]))?[A-ZÀ-ÖØ-ÞŁŚŻŽČĆÇŞİ](?:[a-zà-öø-ÿąćęłńśźżčšžřěůğışőű]{1,20}|"
+    r"\.)(?:['’-]?[A-Z][a-zà-öø-ÿ]{1,20}|"
     r"-[a-zà-öø-ÿ]{1,20})?"
 )
 _FULL = rf"{_NAME}(?: (?:(?:de|del|van|von|der|den|da|dos|al|bin|la) ){{0,2}}{_NAME}){{0,3}}"
@@ -41,7 +42,7 @@ _NO_NAMES = frozenset(
     definitely until once while though although since because after before during during per unless additionally
     hopefully currently usually likely maybe true right exactly agreed awesome fantastic excellent amazing wonderful
     cool fine yep yeah yup nope passenger traveler traveller flyer valued ma'am maam santa god lord jesus christ
-    christmas new year easter thanksgiving
+    christmas new year easter thanksgiving crew tweet jets people employee partners
     """.split()
 )
 _HELLO = (
@@ -72,13 +73,20 @@ _CLOSINGS = (
     r"thanks(?: again)?|thx|take care|respectfully|xoxo|love"
 )
 _SELF = (
-    r"my name is|my name's|this is|i am|i'm|it's|you'?re (?:now )?(?:chatting|speaking|talking) with|you are "
+    r"my name is|my name's|this is|i am|i'm|im|it's|its|(?:you )?can call me|call me|speaking with|"
+    r"you'?re (?:now )?(?:chatting|speaking|talking) with|you are "
     r"(?:now )?(?:chatting|speaking|talking) with|"
     r"you(?:'ve| have) reached|mein name ist|ich (?:bin|heiße)|je m'appelle|je suis|me llamo|mi nombre es|soy|mi "
     r"chiamo|sono|ik ben|mijn naam is|"
     r"meu nome é|me chamo|aqui é(?: a| o)?|jag heter|nazywam się"
 )
 _INTRODUCED = (
+    r"patient|beneficiary|insured|(?:ticket|card|account|policy) ?holder:?|tenant|resident|surname|contact person|"
+    r"next of kin|"
+    r"lead passenger|passenger(?: \d)?|attn|recipient|payee|spouse|signed(?: for)?(?: by)?|account is under|"
+    r"booked under|"
+    r"name on (?:the |my )?(?:booking|account|ticket|card|order|policy|reservation) (?:is|should be|was|reads|"
+    r"says)|passenger(?: name)? from|"
     r"colleague|agent|manager|supervisor|representative|rep|contact name|account holder|passenger(?: names?)?|"
     r"guest(?: name)?|(?:first|last|full|sur)?name(?: is)?:|"
     r"wife|husband|son|daughter|brother|sister|mother|father|partner|spoke (?:to|with)|talked (?:to|with)|speaking "
@@ -115,11 +123,34 @@ def _named(hint: str, shape: re.Pattern[str] | str, check: Callable[[str, str], 
 _BEFORE_A_NAME = "you|too|board|[kK]udos|feedback|this|that|there|patience|now|today|again|it|here|go|out"
 COMMON_NAMES = rf"(?:^|[^A-Za-z])(?:{'|'.join(sorted(name.capitalize() for name in FIRST_NAMES))})(?:[^A-Za-z]|$)"
 GREETING_HINT = (
+    rf"(?:Morning|Evening|Afternoon|Yo),? {_CAPITAL}|\?\s+[A-Za-z]+: |\n ?[-–~]{{1,2}} ?[a-z]|"
+    rf"[A-Z][/. -]{{1,2}}[A-Z]|(?i:thx|thanks|ty|cheers|ok|spoke|im|its|call me|patient|name) [A-Za-z]|"
     rf"[*^~/–—,-] ?{_CAPITAL}|<NAME> |(?:{_BEFORE_A_NAME}) {_CAPITAL}|(?:^|[.!?>\n] ?){_CAPITAL}[^\s,]+[,!] |"
     rf"(?:^|[^A-Za-z])(?i:{_HELLO}|{_INTRODUCED}|{_CLOSINGS}|{_SELF}|{_TITLE}|sorry|welcome|here|speaking)[ ,:.!\n-]"
 )
 """Matches whatever one of the patterns can; their own hints together are too much for RE2."""
 
+_SMALL = (
+    r"thx|thanks|thank you|ty|cheers|ok|okay|sorry|spoke (?:to|with)|talked (?:to|with)|speaking (?:to|with)|"
+    r"this is|its|it's|im|i'm|i am|"
+    r"my name is|morning|evening|named|hiya|yo|love|regards|ask for"
+)
+
+
+def _is_small_name(value: str, before: str) -> bool:
+    """Whether words that answer to a name are one, and not about it."""
+    return not _NO_NAMES & set(value.lower().split()) and not _ABOUT_NAMES & set(value.lower().split())
+
+
+def _is_any(value: str, before: str) -> bool:
+    return True
+
+
+_ABOUT_NAMES = frozenset(
+    "spelled spelt misspelled misspelt wrong incorrect missing different changed spelling listed under "
+    "registered showing same correct "
+    "visible hidden long short required needed too being written there here blocked sure nobody none".split()
+)
 GREETINGS = (
     # "Herr Lindqvist": the title says it.
     _named(
@@ -161,10 +192,11 @@ GREETINGS = (
     # Common first names, wherever they are.
     _named(
         COMMON_NAMES,
-        rf"(?<![\w<@#])(?<!San )(?<!Sao )(?<!São )(?<!Santa )(?<!St )(?<!St\. )(?<!Saint )(?<!Port )(?<!Fort )"
+        rf"(?<![\w<@#])(?<!the )(?<!The )(?<!San )(?<!Sao )(?<!São )(?<!Santa )(?<!St )(?<!St\. )(?<!Saint )(?<!Por"
+        rf"t )(?<!Fort )"
         rf"(?=[^\W\d_])(?P<value>{_FULL})(?![\w]|['’]t)"
         r"(?! (?:[A-Z]\w+ )?(?:Day|Airport|International|Street|Avenue|Road|Blvd|Center|Centre|Hotel|Stadium|Park|"
-        r"Inc|Bank)\b)",
+        r"Inc|Bank|of all|feedback|room|tower|release)\b)",
         _is_first_name,
     ),
     _named(
@@ -211,5 +243,68 @@ GREETINGS = (
         rf"(?:^|[^A-Za-z])(?i:{_INTRODUCED})[ ,:]+{_CAPITAL}",
         _after(_INTRODUCED, rf"(?P<value>(?:{_TITLE} )?{_FULL}){_FOLLOWS}", r"[ ,:]{1,2}"),
     ),
-    _named(r"<NAME> (?:and|&) ", rf"<NAME> (?:and|&) (?P<value>{_FULL})(?!\w)"),
+    _named(
+        r"<NAME>,? (?:and|&|\+|not) ",
+        rf"<NAME>,? (?:and|&|\+|not) (?P<value>{_FULL})(?!\w)",
+    ),
+    _named(r"<NAME>, [A-Z]", rf"(?:holder|name|passenger|guest):? <NAME>, (?P<value>{_FULL})(?!\w)"),
+    # In small letters, where only a name can be.
+    _named(
+        rf"(?i:{_SMALL}) [a-z]",
+        _after(_SMALL, rf"(?P<value>[a-z][a-z'’-]{{1,20}}){_FOLLOWS}", r",? "),
+        _is_first_name,
+    ),
+    _named(
+        r"(?i:my (?:full |first |last )?name(?: is|'s|s) )[a-z]",
+        r"(?<!\w)(?i:my (?:full |first |last )?name(?: is|'s|s)) (?P<value>[a-z][a-z'’-]{1,20}(?: [a-z][a-z'’-]{1,"
+        r"20})?)(?=[.,!\n]|$| (?:and|from|i|but|with)\b)",
+        _is_small_name,
+    ),
+    _named(
+        r"\?\s+[A-Za-z]+: ",
+        r"(?<!\w)(?i:(?:your|full|first|last|the) name|who am i (?:speaking|talking|chatting) (?:to|"
+        r"with))\b[^?\n<]{0,25}\?\s{1,2}[A-Za-z]{1,15}: "
+        r"(?:(?:it's|its|i'm|im) )?(?P<value>[^\W\d_][^\W\d_'’-]{1,20}(?: [^\W\d_][^\W\d_'’-]{1,20}){0,3})(?=[.,!"
+        r"\n]|$)",
+        _is_small_name,
+    ),
+    _named(
+        r"\n ?[-–~]{1,2} ?[a-z]",
+        r"(?<=[a-z!.,])\n{1,2} ?[-–~]{1,2} ?(?P<value>[a-z]{3,12})(?=\s*$)",
+        _is_small_name,
+    ),
+    # "OYELARAN/FOLAKE MRS", as airlines write it, and "R. Vandersloot".
+    _named(
+        r"[A-Z]/[A-Z]",
+        r"(?<![\w/])(?P<value>[A-Z]{2,20}/[A-Z]{2,20} (?:MR|MRS|MS|MISS|MSTR|DR|CHD|INF))(?!\w)",
+        _is_any,
+    ),
+    _named(
+        rf"[A-Z]\. {_CAPITAL}[a-z]",
+        rf"(?<!\w)(?i:by|with|attendant|agent|captain|driver|says|dr|signed|to|"
+        rf"name) [\"'“]?(?P<value>[A-Z]\. {_NAME}(?<=\w{{3}}))(?!\w)",
+        lambda value, before: _is_name(value[3:], before),
+    ),
+    # Spelled: "Wilhelmina, that's W I L H E L M I N A".
+    _named(
+        r"[A-Z][ -][A-Z][ -][A-Z][ -][A-Z]",
+        rf"(?<!\w)(?P<value>{_NAME},? (?:that's|thats|spelled|spelt|"
+        rf"spelling)[ :,]{{1,2}}[A-Z](?:[ -][A-Z]){{2,20}})(?!\w)",
+        _is_any,
+    ),
+    _named(
+        rf"(?i:wishes|regards|cheers|thanks|thx) {_CAPITAL}",
+        rf"(?<!\w)(?i:best wishes|(?:kind|best|warm) regards|regards|cheers|thanks|"
+        rf"thx) (?P<value>{_NAME}(?: {_NAME})?)(?= and {_NAME}\W*$|\W{{0,2}}$)",
+    ),
+    _named(
+        rf"(?i:sorry|thanks|thank you) for [a-z' ]+ {_CAPITAL}",
+        rf"(?<!\w)(?i:sorry|thanks|thank you) for [a-z' ]{{3,40}}? (?<!our )(?<!your )(?<!the )(?<!my )(?P<value>"
+        rf"{_NAME})(?=, (?:we|I|you|did|the|can|please|your|it|that|this)\b)",
+    ),
+    _named(
+        rf"(?:Morning|Evening|Afternoon|Yo),? {_CAPITAL}",
+        rf"(?:^|[.!?>\n] ?)(?:Morning|Evening|Afternoon|Yo),? (?P<value>{_NAME})(?=[,.!])",
+    ),
+    _named(rf"(?:^|[ ,])(?i:i), {_CAPITAL}", rf"(?<!\w)(?i:i), (?P<value>{_NAME}(?: {_NAME}){{1,3}}),"),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from turnloom.corpus.privacy.checksums import is_base58, is_bech32, is_card, is_iban
-from turnloom.corpus.privacy.pattern import IDENTIFIER, Pattern, count_digits, cued
+from turnloom.corpus.privacy.pattern import IDENTIFIER, NUMBERING, Pattern, count_digits, cued, near
 
 __all__ = ["MONEY"]
 
@@ -29,6 +29,22 @@ def _is_account(value: str, before: str) -> bool:
     return count_digits(4, 24)(value, before) and re.search(r"(?i)account\.\s+$", before) is None
 
 
+_NEAR = (
+    rf"{_BANKS}|iban|direct deposit|(?:account|acct|acc|a/c) ?(?:number|numbers|no|num|nr|#)|acct|savings|checking|"
+    rf"(?:my|ur|your|the) (?:check|cheque|bank)|"
+    r"credit union|wire transfer|rib|giro|payee|payout|standing order|bacs|sepa"
+)
+_NUMBERS = (
+    r"(?<!\d )(?<!\d-)(?:\d{6,17}|\d\d[ -]\d\d[ -]\d\d|(?!\d?[ -]?\d{3}[ -]\d{3}[ -]\d{4})\d{3,4}(?:[ -]\d{"
+    r"2,4}){2,3}|\d{3}-\d{3}|\d{2}-\d{4}-\d{7}-\d{2,3})(?![ -]?\d)"
+)
+
+
+def _is_payable(value: str, before: str) -> bool:
+    """Whether digits near a word of banks are an account's or a bank's number."""
+    return NUMBERING.search(re.sub(r"(?i)account|acct", "", before[-30:]).rstrip()) is None
+
+
 MONEY = (
     Pattern(
         "IBAN",
@@ -44,6 +60,12 @@ MONEY = (
         is_iban,
     ),
     Pattern("CARD", _DIGITS_13, re.compile(r"(?<![\w.])\d(?:[ .-]?\d){12,18}(?![\w]|\.\d)"), is_card),
+    # Masked, but not enough.
+    Pattern(
+        "CARD",
+        r"\d[*xX•#]|\d [*xX•#]",
+        re.compile(r"(?<![\w.])\d{4}[ -]?\d{2}[ -]?[*xX•#]{2}(?:[ -]?[*xX•#]){2,8}[ -]?\d{3,4}(?!\w)"),
+    ),
     # With its name before it, a mistyped one is a card too.
     cued("CARD", _CARDS, r"[2-6]\d{3}(?:[ .-]?\d{4}){2,3}(?:[ .-]?\d{1,4})?|3\d{3}[ .-]?\d{6}[ .-]?\d{5}"),
     # A second look sees the placeholder.
@@ -96,9 +118,10 @@ MONEY = (
         r"(?i:(?:savings|checking|bank) account)",
         re.compile(r"(?<![\w<])(?i:savings|checking|bank) account\b[^\d\n<]{0,40}(?P<value>\d{8,17})(?![\w])"),
     ),
+    *near("ACCOUNT", _NEAR, _NUMBERS, _is_payable, ahead=50, behind=50),
     Pattern(
         "ACCOUNT",
-        r"<ACCOUNT>[,;/ ]",
-        re.compile(r"<ACCOUNT>(?: ?[/,] ?)(?P<value>\d[\d -]{5,20}\d)(?!\w)"),
+        r"<ACCOUNT>",
+        re.compile(r"<ACCOUNT>(?: ?[/,] ?|[^\d\n<]{1,30}? (?=\d{8}))(?P<value>\d[\d -]{5,20}\d)(?!\w)"),
     ),
 )

@@ -6,10 +6,21 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["BEFORE", "IDENTIFIER", "NUMBERING", "Pattern", "count_digits", "cued", "digits_of"]
+__all__ = [
+    "BEFORE",
+    "IDENTIFIER",
+    "NUMBERING",
+    "NUMERAL",
+    "Pattern",
+    "count_digits",
+    "cued",
+    "digits_of",
+    "is_elsewhere",
+    "near",
+]
 
-BEFORE = 60
-"""How many characters before a match its check gets: enough for "you can reach me at this number"."""
+BEFORE = 90
+"""How many characters before a match its check gets: enough for a question and the start of its answer."""
 
 
 def _accept(value: str, before: str) -> bool:
@@ -103,9 +114,82 @@ NUMBERING = re.compile(
     r"section|sum|total|customer|"
     r"reservation|confirm|conf|member|employee|student|passport|flight|seat|room|loyalty|insurance|meter|reading|"
     r"rma|po|purchase|contract|transaction|parcel|"
-    r"shipment|tag|article|stand|z[äa]hlerstand|z[äa]hlernummer|rechnung|bestellung|auftrag|balance|dhl|ups|fedex|"
+    r"patch|shipment|tag|article|stand|z[äa]hlerstand|z[äa]hlernummer|rechnung|bestellung|auftrag|balance|dhl|ups|"
+    r"fedex|"
     r"usps)"
     r"(?:\s*(?:numbers?|no|nr|num|id|code|is|was|says|shows|#|:|\.))*\s*#?$",
     re.IGNORECASE,
 )
 """What ends before a number that stays: orders, tickets, flights, meters, versions."""
+
+
+NUMERAL = (
+    r"(?:oh?|zero|one|two|three|four|five|six|seven|eight|nine|double|triple|null|eins|zwei|drei|vier|fünf|sechs|"
+    r"sieben|acht|neun)"
+)
+_UNITS = (
+    r"%|°|[$€£]|(?i:k?g|kb|mb|gb|tb|km|cm|mm|ft|lbs?|min(?:ute)?s?|h(?:ou)?rs?|h|days?|weeks?|months?|years?|yrs?|"
+    r"times|people|"
+    r"[ap]\.?m|dollars?|bucks|euros?|eur|usd|gbp|pounds?|points?|miles|stars?|digits?|char(?:acter)?s?|attempts?|"
+    r"tries|calls|emails|users|items|pieces|boxes|units|watts?|volts?|mbps|ms|sec(?:ond)?s?|uhr)\b"
+)
+_ELSEWHERE = re.compile(
+    r"\b(?:order(?:ed|s)?|ticket|flight|invoice|booking|tracking|parcel|package|shipment|meter|reading|version|"
+    r"build|firmware|"
+    r"error|promo\w*|discount|coupon|gift|voucher|product|item|sku|serial|model|part|case|ref|reference|policy|"
+    r"claim|seat|"
+    r"gate|room|train|bus|step|page|chapter|size|amount|balance|total|price|costs?|charged|charge|paid|pay|fee|"
+    r"refund\w*|"
+    r"confirmation|reservation|locator|pnr|record|odometer|mileage|queue|level|score|views|followers|terminal|mcc|"
+    r"planning|lot|batch|contract|quote|stock|salary|rate|speed|weigh\w*|odds|patch|colou?r|section|chapter|row|lane|"
+    r"points|kb|since|until|rma|po|isbn|barcode|ends?|ending|last (?:four|4)|appointment|deliver(?:y|ed)|"
+    r"extension|ext|copyright|windows|iphone|galaxy|android|ios|http|status|sold|worth)\b",
+    re.IGNORECASE,
+)
+
+
+def is_elsewhere(before: str, cue: str = r"(?!)") -> bool:
+    """Whether an order, a price or the like is named before a value, and no cue after it."""
+    at = max((match.end() for match in re.finditer(cue, before)), default=0)
+    return _ELSEWHERE.search(before, at) is not None
+
+
+def near(
+    kind: str,
+    cues: str,
+    value: str,
+    check: Callable[[str, str], bool] = _accept,
+    *,
+    ahead: int = 70,
+    behind: int = 40,
+    digits: bool = True,
+    hint: str | None = None,
+) -> tuple[Pattern, Pattern]:
+    """Make patterns of a value some words after a cue, and of one some words before it.
+
+    Args:
+        kind: The placeholder without its brackets.
+        cues: Alternatives, in either case; whole words.
+        value: The value's shape, narrow enough for any words to stand between it and the cue.
+        check: Takes the value and the characters before it.
+        ahead: How many characters before a value can hold its cue; at most `BEFORE`.
+        behind: How many characters may stand between a value and a cue after it, on the same line.
+        digits: Whether every value has a digit.
+        hint: What texts with such a value match; by default, the cues.
+    """
+    cue = re.compile(rf"(?<![A-Za-z0-9_<])(?i:{cues})(?![A-Za-z0-9_])")
+    hint = hint or rf"(?:^|[^A-Za-z0-9_<])(?i:{cues})(?:[^A-Za-z0-9_]|$)"
+    alone = rf"(?<![\w$€£/@&#])(?<!\d[:.,-])(?<![A-Za-z]-)(?P<value>{value})(?![\w@]|[.,:/-]\d| ?(?:{_UNITS}))"
+    between = rf"(?:(?!(?i:{_ELSEWHERE.pattern}))[^\n<]){{1,{behind}}}?"
+
+    def announced(value: str, before: str) -> bool:
+        said = cue.search(before[-ahead:]) is not None and not is_elsewhere(before[-30:], cue.pattern)
+        return said and check(value, before)
+
+    def followed(value: str, before: str) -> bool:
+        return not is_elsewhere(before[-20:], cue.pattern) and check(value, before)
+
+    return (
+        Pattern(kind, hint, re.compile(alone), announced, digits),
+        Pattern(kind, hint, re.compile(rf"(?={alone})(?P=value)(?={between}{cue.pattern})"), followed, digits),
+    )

@@ -21,16 +21,26 @@ from turnloom.corpus.privacy.greetings import COMMON_NAMES, GREETING_HINT, GREET
 from turnloom.corpus.privacy.identities import IDENTITIES
 from turnloom.corpus.privacy.money import MONEY
 from turnloom.corpus.privacy.pattern import BEFORE, Pattern
+from turnloom.corpus.privacy.postcodes import POSTCODES
 from turnloom.corpus.privacy.secrets import SECRETS
 from turnloom.corpus.privacy.streets import STREETS
 
 __all__ = ["KINDS", "PATTERNS", "find_personal", "scrub_text", "scrub_texts", "with_placeholders"]
 
-PATTERNS = (*ADDRESSES, *MONEY, *IDENTITIES, *SECRETS, *STREETS, *CALLS, *GREETINGS)
+PATTERNS = (*ADDRESSES, *MONEY, *IDENTITIES, *SECRETS, *STREETS, *POSTCODES, *CALLS, *GREETINGS)
 KINDS = tuple(dict.fromkeys(pattern.kind for pattern in PATTERNS))
 ROUNDS = 6
 """How often a text is looked at again at most. Two rounds are usual: one replaces what another was waiting for."""
 _SENTENCE_END = ".,;:!?…"
+_SPEAKER = re.compile(
+    r"(?i)(?<![^\s.?!>\])])(?:customer|client|caller|user|agent|me|player|passenger|guest|patient|policyholder|"
+    r"resident|visitor|"
+    r"member|student|tenant|rider|driver|buyer|seller|host|support|bot|rep|advisor|adviser|operator|traveller|"
+    r"voice|c|a|q)"
+    r"(?: ?\d)? ?: ?(?:\W{0,2}(?:um|uh|er|erm|ok|okay|yes|yeah|yep|sure|hi|hello|oh|so|well|it is|it's|its|that's|"
+    r"thats|this is|here it is|it was)\b[, .:]{0,3}){0,3}$"
+)
+"""A speaker's label before a value says nothing about it: "customer: 66418" is no customer's number."""
 Span = tuple[str, int, int]
 
 
@@ -66,6 +76,8 @@ def _finds(pattern: Pattern, text: str, taken: list[Span]) -> Iterator[Span]:
         else:
             value = match.group(group)
         before = text[max(0, start - BEFORE) : start]
+        if ":" in before:  # A quick look, as most have none.
+            before = _SPEAKER.sub(" ", before)
         value = _trimmed(pattern, value, before)
         while other and other[2] <= start:
             other = next(others, None)
@@ -116,14 +128,15 @@ def with_placeholders(text: str, spans: list[Span]) -> tuple[str, list[str]]:
     return "".join([*pieces, text[at:]]), kinds
 
 
-_WORDED = [pattern for pattern in PATTERNS if not pattern.digits and pattern.kind != "NAME"]
 _LOOKS = (
     (r"\d", [pattern for pattern in PATTERNS if pattern.digits]),
-    ("|".join(dict.fromkeys(f"(?:{pattern.hint})" for pattern in _WORDED)), _WORDED),
+    ("", [pattern for pattern in PATTERNS if not pattern.digits and pattern.kind != "NAME"]),
     (GREETING_HINT, [pattern for pattern in GREETINGS if pattern.hint != COMMON_NAMES]),
     (COMMON_NAMES, [pattern for pattern in GREETINGS if pattern.hint == COMMON_NAMES]),
 )
 """A quick look over all texts, and the patterns whose own hints are then tried on those that it leaves."""
+_TOGETHER = 4
+"""How many hints are looked for at once. More make RE2 slow: its automaton no longer fits its memory."""
 
 
 _RANKS = {pattern: rank for rank, pattern in enumerate(PATTERNS)}
@@ -134,15 +147,27 @@ def _matches(texts: pa.Array, expression: str) -> npt.NDArray[np.bool_]:
     return matches
 
 
+def _look(texts: pa.Array, rows: npt.NDArray[np.int64], expression: str) -> tuple[pa.Array, npt.NDArray[np.int64]]:
+    """Keep the texts, and their rows, that match."""
+    kept = np.flatnonzero(_matches(texts, expression))
+    return texts.take(pa.array(kept)), rows[kept]
+
+
 def _hinted(texts: pa.Array) -> Iterator[tuple[int, list[Pattern]]]:
     """Yield each text that can contain personal data, with the patterns that can match."""
     hinted: dict[int, list[int]] = {}
-    for look, patterns in _LOOKS:
-        rows = np.flatnonzero(_matches(texts, look))
-        column = texts.take(pa.array(rows))
-        for pattern in patterns if len(rows) else ():
-            for row in rows[_matches(column, pattern.hint)]:
-                hinted.setdefault(int(row), []).append(_RANKS[pattern])
+    every = np.arange(len(texts))
+    for expression, patterns in _LOOKS:
+        column, rows = _look(texts, every, expression) if expression else (texts, every)
+        by_hint: dict[str, list[int]] = {}
+        for pattern in patterns:
+            by_hint.setdefault(pattern.hint, []).append(_RANKS[pattern])
+        for start in range(0, len(by_hint), _TOGETHER):
+            hints = list(by_hint)[start : start + _TOGETHER]
+            likely, likely_rows = _look(column, rows, "|".join(f"(?:{hint})" for hint in hints))
+            for hint in hints if len(likely_rows) else ():
+                for row in likely_rows[_matches(likely, hint)]:
+                    hinted.setdefault(int(row), []).extend(by_hint[hint])
     for row in sorted(hinted):
         yield row, [PATTERNS[rank] for rank in sorted(hinted[row])]
 

@@ -18,7 +18,8 @@ REGIONS = (
 _CALLING = re.compile(
     r"(?<![A-Za-z0-9<])(?:call|calling|phone|telephone|tel|mobile|mobil|mob|cell|cellphone|number|fax|ring|text(?: "
     r"me)?|whatsapp|dial|reach|contact|sms|"
-    r"landline|line|my no|my num|handy\w*|festnetz|telefon\w*|r[üu]ckruf|erreich\w*|portable|t[ée]l[ée]phone|"
+    r"landline|line|my no|my num|nummer|contact no|contact num|ph|zap|wapp|whats ?app|txt|dial\w*|ring(?:ing)?|phoned|"
+    r"callback|voicemail|handy\w*|festnetz|telefon\w*|r[üu]ckruf|erreich\w*|portable|t[ée]l[ée]phone|"
     r"t[ée]l|appel\w*|rappel\w*|m[óo]vil|"
     r"tel[ée]fono|ll[áa]m\w+|cel|celular|fono|whats|telefone|telem[óo]vel|cellulare|numero|n[úu]mero|mobiel|bel|"
     r"gsm|numer|kom[óo]rka|mobilnummer|"
@@ -38,7 +39,7 @@ def is_phone(value: str, before: str) -> bool:
         return False
     if value.startswith("+"):
         return len(digits) >= 8
-    if _CALLING.search(before) and not NUMBERING.search(re.sub(_CALLING, "", before[-30:]).rstrip()):
+    if _CALLING.search(before[-60:]) and not NUMBERING.search(re.sub(_CALLING, "", before[-30:]).rstrip()):
         return True
     if NUMBERING.search(before[-30:].rstrip()):
         return False

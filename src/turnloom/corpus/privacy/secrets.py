@@ -1,10 +1,12 @@
-"""Passwords, keys, tokens, one-time codes and what else opens an account."""
+"""Keys and tokens, and with them passwords and codes: what opens an account."""
 
 from __future__ import annotations
 
 import re
 
-from turnloom.corpus.privacy.pattern import Pattern, cued
+from turnloom.corpus.privacy.codes import CODES
+from turnloom.corpus.privacy.passwords import PASSWORDS
+from turnloom.corpus.privacy.pattern import Pattern, near
 
 __all__ = ["SECRETS"]
 
@@ -25,59 +27,6 @@ _KEY_HINT = (
     r"ya29\.|dop_v1_|key-[0-9a-f]|(?:AC|SK)[0-9a-f]{32}|EAA[A-Za-z0-9]{40}|eyJ"
 )
 _OPAQUE = r"[A-Za-z0-9+/_.~-]{16,4000}={0,2}"
-_PASSWORDS = (
-    r"pass ?words?|pass ?wort|kennwort|passwd|pwd|pw|pass ?phrase|passcode|contrase[ñn]a|clave|senha|mot de passe|"
-    r"wachtwoord|has[łl]o|"
-    r"lösenord|adgangskode|salasana|heslo|parola|şifre|пароль|(?:wi-?fi|network|security) key|login code"
-)
-_STRONG = r"(?=[^\s<>]{0,40}\d)(?=[^\s<>]{0,40}[A-Za-z])[^\s<>@\"'(),;:]{0,40}[!$%&*#?^~+_][^\s<>\"'(),;]{0,40}"
-_MIXED = r"(?=[^\s<>]{0,40}\d)(?=[^\s<>]{0,40}[a-z])(?=[^\s<>]{0,40}[A-Z])[A-Za-z0-9.-]{6,40}"
-_OTHER_CODES = re.compile(
-    r"(?:product|promo|promotion|error|exit|zip|area|postal|post|booking|discount|voucher|coupon|gift|country|sort|"
-    r"swift|dress|qr|bar|item|source|"
-    r"status|referral|tax|reservation|airport|fare|colou?r|reason|http|response|store|branch|bank|department|"
-    r"supplier|customer|vendor|order|model|"
-    r"part|stock|article|tracking|dialling|dialing|fault|flight|airline|record|offer|campaign|shipping|iata|ticket)"
-    r"[ -]?codes?\b[^\n]*$",
-    re.IGNORECASE,
-)
-_CODE_KINDS = (
-    r"verification|one[- ]time|otp|2fa|two[- ]factor|mfa|sms|text|log-?in|sign-?in|security|authenticator|auth|"
-    r"authentication|access|activation|"
-    r"confirmation|unlock|reset"
-)
-_CODE_CUES = (
-    rf"(?:(?:{_CODE_KINDS})[ -])?(?:pass)?code|(?:{_CODE_KINDS})[ -](?:pin|password|number)|otp|2fa|m?tan|"
-    rf"authenticator|"
-    r"c[oó]digo(?: de (?:verificaci[oó]n|seguridad|segurança|verificação|acceso))?|code de (?:s[ée]curit[ée]|"
-    r"v[ée]rification|validation)|code reçu|"
-    r"(?:best[äa]tigungs|sicherheits|verifizierungs|freischalt|verificatie|einmal)-?code|codice (?:di verifica|otp)"
-    r"|kod weryfikacyjny|код"
-)
-_CODE = r"\d{3}[ -]\d{3,4}|\d{4}[ -]\d{2,4}|\d{2}[ -]\d{2}[ -]\d{2}|\d{4,8}|[A-Z0-9]{3}-[A-Z0-9]{3}(?!-)"
-_CARD_CODES = (
-    r"cvv2?|cvc2?|csc|cid|(?:karten)?pr[üu]f(?:nummer|ziffer|code)|cryptogramme(?: visuel)?|security code|(?:3|"
-    r"three|4|four)[- ]?digit (?:security )?code|"
-    r"digits? on (?:the|its|my) (?:back|front|reverse)(?: of (?:the|my) card)?|on the back|code on the (?:back|"
-    r"front)|c[oó]digo de seguridad|codice (?:di sicurezza|cvv)"
-)
-_UNSAID = frozenset(
-    """
-    wrong incorrect not expired invalid still required correct weak strong protected never being changed reset
-    missing empty case sensitive error again field page link problem issue recovery manager please help forgotten
-    the your this that what how when where why and but because will would must should can could has have had was
-    were does doesn't isn't won't or for with hint rules policy login email
-    """.split()
-)
-
-
-def _is_password(value: str, before: str) -> bool:
-    """Whether what follows the word password is one: with a digit or a sign, or after a colon."""
-    if value.lower().strip(".!?,") in _UNSAID or len(value) < 4:
-        return False
-    if re.search(r"[:=]\s*[\"'“(\[]?$", before):
-        return True
-    return any(map(str.isdigit, value)) or re.search(r"\w[!$%&*#?^~+_@]\w", value) is not None
 
 
 def _is_opaque(value: str, before: str) -> bool:
@@ -91,24 +40,36 @@ def _is_random(value: str, before: str) -> bool:
     return sum(map(str.isdigit, value)) >= 3 and sum(map(str.islower, value)) >= 6 and sum(map(str.isupper, value)) >= 6
 
 
-def _is_code(value: str, before: str) -> bool:
-    if _OTHER_CODES.search(before):
-        return False
-    said = re.search(r"(?i)(?:c[oó]digo|code|код)(?P<gap>[^\n]*)$", before)
-    plain = (
-        said is not None
-        and re.search(
-            rf"(?i)(?:{_CODE_KINDS}|your|my|pass|code de|reçu)[ -]?(?:code|c[oó]digo)"
-            rf"[^\n]*$",
-            before,
-        )
-        is None
+_OPENERS = (
+    r"api|keys?|tokens?|secrets?|bearer|credentials?|webhooks?|csrf|xsrf|jwt|cookies?|session\w*|auth\w*|oauth|"
+    r"client[ _]?(?:id|secret)|"
+    r"leaked|rotate|revoke[ds]?|invalidate[ds]?|nonce|hmac|sid|licen[cs]e|activation|recovery|private|signing|env|"
+    r"access|personal access"
+)
+_RANDOM = (
+    r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-f]{24,128}|[0-9A-F]{32,128}|"
+    r"(?=[\w+/~.-]{0,60}\d)(?=[\w+/~.-]{0,60}[a-z])[A-Za-z0-9][\w+/~.-]{13,400}[A-Za-z0-9]={0,2}|"
+    r"[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){3,7}"
+)
+
+
+def _is_key(value: str, before: str) -> bool:
+    """Whether a word near a key's name looks drawn at random: letters and digits change places."""
+    changes = len(re.findall(r"[A-Za-z]\d|\d[A-Za-z]", value))
+    return changes >= 3 and not re.search(r"\.(?:com|net|org|io|json|pdf|png|jpe?g|txt|html?|js|py|zip)\b", value)
+
+
+def _is_strewn(value: str, before: str) -> bool:
+    """Whether a word of 20 characters or more mixes cases and digits all along."""
+    changes = len(re.findall(r"[a-z][A-Z0-9]|[A-Z0-9][a-z]", value))
+    return (
+        changes >= 6
+        and sum(map(str.isdigit, value)) >= 2
+        and sum(map(str.isupper, value)) >= 3
+        and sum(map(str.islower, value)) >= 3
     )
-    told = said is None or re.search(r"(?i)\b(?:is|es|est|ist|lautet|sms|text)\b|:", said["gap"]) is not None
-    return (told or not plain) and any(map(str.isdigit, value))
 
 
-_YOURS = r"(?:your|my|the|a|dein|ihr|tu|su|votre|ton|il tuo|o seu)"
 SECRETS = (
     Pattern("SECRET", _KEY_HINT, re.compile(rf"(?<![A-Za-z0-9_])(?:{_KEYS})(?![A-Za-z0-9])"), digits=False),
     Pattern(
@@ -142,82 +103,13 @@ SECRETS = (
         ),
         digits=False,
     ),
+    *near("SECRET", _OPENERS, _RANDOM, _is_key, ahead=85, behind=60),
     Pattern(
         "SECRET",
-        r"(?i:pass ?phrase|security answer|secret answer)",
-        re.compile(
-            r"(?<![\w<])(?i:pass ?phrase|security answer|secret answer)(?:\s(?:is|was))?[\s:=]{0,3}"
-            r"(?P<value>[\"“'][^\"”'\n<]{4,80}(?=[\"”'])|[A-Z][A-Za-z]{3,30})(?!\w)"
-        ),
-        digits=False,
+        r"[A-Za-z0-9]{20}",
+        re.compile(r"(?<![\w/.+-])[A-Za-z0-9]{20,31}(?![\w/.+-])"),
+        _is_strewn,
     ),
-    Pattern(
-        "SECRET",
-        r"(?i:log-?in|username|user|credentials)[^\n]*/",
-        re.compile(
-            r"(?<![\w<])(?i:log-?in|username|user|credentials)(?:/(?i:pass|pw|pwd|password))?\b(?: is| are)"
-            r"?[\s:]{1,3}"
-            r"(?P<value>[A-Za-z][^\s/<>:]{1,40} ?/ ?(?=[^\s/]{0,40}[A-Za-z])(?=[^\s/]{0,40}\d)[^\s/<>]{4,40})"
-            r"(?![\w/])"
-        ),
-    ),
-    cued(
-        "SECRET",
-        _PASSWORDS,
-        r"[^\s<>\"“”„,;:=(\[][^\s<>\"“”,;]{3,63}",
-        _is_password,
-        script="密码|密碼|パスワード|비밀번호",
-        digits=False,
-    ),
-    Pattern(
-        "SECRET",
-        r"(?i:pass|passphrase) ?[:=]",
-        re.compile(r"(?<![\w<])(?i:pass) ?[:=]\s?(?P<value>[^\s<>\"',;]{4,64})"),
-        digits=False,
-    ),
-    Pattern(
-        "SECRET",
-        r"(?i:pass ?wor[dt]|pwd|kennwort|passphrase|log ?in)",
-        re.compile(
-            rf"(?<![\w<])(?i:pass ?wor[dt]|pwd|kennwort|passphrase|log ?in)\b[^\n<]{{0,40}}?(?<=[\s\"'(])"
-            rf"(?P<value>{_STRONG}|{_MIXED})(?!\S?\w)"
-        ),
-    ),
-    Pattern(
-        "SECRET",
-        r"(?i:pass ?wor[dt]|pwd|kennwort|passphrase)",
-        re.compile(
-            rf"(?<![^\s\"'(])(?P<value>{_STRONG}|{_MIXED})(?=[\s,.;\"')-][^\n<]{{0,30}}\b(?i:pass ?wor[dt]|pwd|"
-            rf"kennwort|passphrase)\b)"
-        ),
-    ),
-    cued("SECRET", r"pin(?: ?code| number)?", r"\d{4,8}", script=""),
-    cued("SECRET", _CARD_CODES, r"\d{3,4}"),
-    cued("SECRET", _CODE_CUES, _CODE, _is_code, script="验证码|驗證碼|認証コード|인증번호"),
-    Pattern(
-        "SECRET",
-        rf"\d (?i:is|ist|es|est) (?i:{_YOURS}) ",
-        re.compile(
-            rf"(?<![\w-])(?:[A-Z]-)?(?P<value>{_CODE}) (?i:is|ist|es|est) (?i:{_YOURS})(?: [\w-]{{1,20}}){{0,3}} "
-            rf"(?i:code|passcode|otp|pin|c[oó]digo)\b"
-        ),
-    ),
-    Pattern(
-        "SECRET",
-        r"\d (?i:to|um|para|pour|as|by|via|received) ",
-        re.compile(
-            rf"(?<![\w-])(?P<value>{_CODE}) (?:(?i:to|um) (?i:verify|confirm|log ?in|sign ?in|complete|"
-            rf"authenticate|unlock)\b|"
-            r"as the (?:one-time |verification |security )?(?:code|passcode)|(?:by|via) (?:sms|SMS|text)\b|"
-            r"received but)"
-        ),
-    ),
-    Pattern(
-        "SECRET",
-        r"(?i:texted|sms)",
-        re.compile(
-            rf"(?<![\w<])(?i:texted|sms'?d?)(?: me)?(?: the| a)?(?: code)?[: ]{{1,2}}(?P<value>{_CODE})"
-            rf"(?!\w)"
-        ),
-    ),
+    *PASSWORDS,
+    *CODES,
 )

@@ -1,17 +1,26 @@
-"""Street addresses and postcodes, by the words and the order that countries write them in."""
+"""Street addresses, by the words and the order that countries write them in."""
 
 from __future__ import annotations
 
 import re
 
-from turnloom.corpus.privacy.pattern import NUMBERING, Pattern, cued
+from turnloom.corpus.privacy.pattern import Pattern
 
 __all__ = ["STREETS"]
 
 _CAP = r"[A-ZÀ-ÖØ-ÞŁŚŻ][\w'’-]{0,30}\.?"
+_SMALL_STREET = (
+    r"street|road|avenue|lane|drive|boulevard|terrace|crescent|court|close|grove|gardens|mews|rise|cottages?|"
+    r"square|parade|"
+    r"parkway|highway|way|place|hill|walk|row|st|rd|ave|blvd|ln|dr|ct|pl|cres|hwy"
+)
 _STREET = (
     r"Street|St|Road|Rd|Avenue|Ave|Av|Lane|Ln|Drive|Dr|Boulevard|Blvd|Court|Ct|Place|Pl|Square|Sq|Terrace|Ter|Way|"
     r"Close|Crescent|Cres|Circle|Cir|"
+    r"Rise|View|Vale|Meadows?|Fields|Heath|End|Yard|Wharf|Dock|Croft|Chase|Copse|Dell|Drove|Cottages?|Villas|"
+    r"Buildings|Mansions|Heights|Ridge|Path|Pike|Plaza|Crossing|Bend|Cove|Landing|Manor|Trace|Valley|Glen|Hollow|Knoll|"
+    r"Turnpike|Promenade|Circus|Wynd|Brae|Orchard|Paddocks?|Lodge|Park|Mount|"
+    r"Nagar|Marg|Layout|Colony|Enclave|Vihar|Sector|Chowk|Salai|Jalan|Jln|Lorong|"
     r"Parkway|Pkwy|Highway|Hwy|Parade|Pde|Grove|Gardens|Mews|Row|Walk|Hill|Quay|Esplanade|Trail|Trl|Loop|Alley|"
     r"Broadway"
 )
@@ -20,32 +29,19 @@ _AFTER = r"(?:,? ?(?:(?i:apt|apartment|flat|unit|suite|ste)\.? ?#?[\w-]{1,6}|#\w
 _COMPASS = r"(?:(?:N|S|E|W|NE|NW|SE|SW|North|South|East|West)\.? )?"
 _HOUSE = r"(?:\d{1,5}[A-Za-z]?(?:[/-]\d{1,5}[A-Za-z]?)?)"
 _NUMBER_AFTER = r"(?:,? (?:n[º°.]? ?)?\d{1,4}(?: ?[a-zA-Z]\b)?(?:[-/]\d{1,4})?)"
-_STATES = (
-    "AL|AK|AZ|AR|CA|CO|CT|DE|FL|GA|HI|ID|IL|IN|IA|KS|KY|LA|ME|MD|MA|MI|MN|MS|MO|MT|NE|NV|NH|NJ|NM|NY|NC|ND|OH|OK|"
-    "OR|PA|RI|SC|SD|TN|TX|UT|VT|VA|"
-    "WA|WV|WI|WY|DC"
+
+
+def _is_named(value: str) -> bool:
+    """Whether what stands before "street" can be its name."""
+    return not _NO_STREETS & set(re.sub(rf"^{_SPELLED_HOUSE},? ", "", value).lower().split())
+
+
+_NO_STREETS = frozenset(
+    "of on the to more way one-way available security weeks hours a in at and or is was for from my your "
+    "our this that different "
+    "lanes other another back own wrong main same whole long little all every test hard "
+    "minutes days way off into out up down".split()
 )
-_UNITS = frozenset(
-    """
-    AM PM KM KG KB MB GB TB HZ MM CM ML KW EU UK US TV HD UR OK ID PC IT IN ON AT TO OF OR MS ET PT CT
-    """.split()
-)
-_UNPLACED = frozenset(
-    """
-    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
-    september october november december i and or the for is was has points miles euros dollars pounds people users
-    customers items orders euro dollar
-    """.split()
-)
-
-
-def _is_placed(value: str, before: str) -> bool:
-    """Whether nothing before says that the digits are an order, a meter or the like."""
-    return NUMBERING.search(before[-30:].rstrip(" ,")) is None
-
-
-def _is_dutch(value: str, before: str) -> bool:
-    return value[-2:].upper() not in _UNITS and _is_placed(value, before)
 
 
 def _is_street(value: str, before: str) -> bool:
@@ -60,13 +56,25 @@ _HOME = (
     r"n[ao]|endere[çc]o(?: é|:)|adres(?: is|:)"
 )
 
+_HOMELY = (
+    r"address|my place|place is|live|living|reside|resident|moved|home|deliver|ship|courier|caller|come to|"
+    r"flat|house|lives"
+)
+_HOMES = re.compile(rf"(?<!mail )(?<!ip )(?<![A-Za-z])(?i:{_HOMELY})")
+_SPELLED_HOUSE = (
+    r"(?i:(?:one hundred(?: and)? |two hundred(?: and)? )?(?:(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|"
+    r"ninety)[ -]?"
+    r"(?:one|two|three|four|five|six|seven|eight|nine)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
+    r"(?:thir|four|fif|six|seven|eigh|nine)teen))"
+)
 STREETS = (
     Pattern(
         "ADDRESS",
         rf"\d[A-Za-z]? (?:[^\s]+ ){{0,5}}(?i:{_STREET})",
         re.compile(
             rf"(?<![\w.,#$€£-])(?:{_FLAT},? )?{_HOUSE},? {_COMPASS}(?:(?:{_CAP}|\d{{1,3}}(?:st|nd|rd|th)|de|la|the|"
-            rf"of) ){{1,4}}(?:{_STREET})\b\.?(?: [NSEW]\b)?{_AFTER}"
+            rf"of) ){{1,4}}(?:{_STREET})\b\.?(?: [NSEW]\b)?(?: \d{{1,4}}\b(?! (?i:and|or|times|"
+            rf"days)))?(?:,? #\d\d-\d{{1,4}})?{_AFTER}"
         ),
         _is_street,
     ),
@@ -81,6 +89,117 @@ STREETS = (
         ),
         _is_street,
     ),
+    # Any street in small letters or with its number spelled out, where a home is spoken of.
+    Pattern(
+        "ADDRESS",
+        rf"\d[A-Za-z]?,? [^\s]+ (?:[^\s]+ )?(?:[^\s]+ )?(?i:{_SMALL_STREET})",
+        re.compile(
+            rf"(?<![\w.,#$€£-])(?P<value>\d{{1,5}}[A-Za-z]?,? (?!(?i:of|on|in|at|to|for|the|a|is|more|different|"
+            rf"bis|ter|hours?|days?)\b)"
+            rf"(?:[A-Za-z'’]{{2,20}} ){{1,3}}(?i:{_SMALL_STREET})\b{_AFTER})"
+        ),
+        lambda value, before: _is_named(value) and _is_street(value, before) and _HOMES.search(before) is not None,
+    ),
+    Pattern(
+        "ADDRESS",
+        r"(?i:one|two|three|four|five|six|seven|eight|nine|teen|ten|eleven|twelve|"
+        r"ty),? [^\s]+ (?:[^\s]+ )?(?:[^\s]+ )?(?i:street|road|avenue|lane|drive|terrace|crescent|close|grove|"
+        r"gardens|rise)",
+        re.compile(
+            rf"(?<![\w<])(?P<value>{_SPELLED_HOUSE},? (?:[A-Za-z][a-z'’]{{1,20}} ){{1,3}}(?i:street|road|avenue|"
+            rf"lane|drive|terrace|crescent|close|grove|gardens|rise)\b)"
+        ),
+        lambda value, before: (
+            _is_named(value)
+            and (_HOMES.search(before) is not None or value.split()[-1][0].isupper() or "ty " in value.lower())
+        ),
+        digits=False,
+    ),
+    # A question for the address, and its answer.
+    Pattern(
+        "ADDRESS",
+        r"\?\s+[A-Za-z]+(?: \d)?: ",
+        re.compile(
+            r"(?<![\w<])(?i:(?<!mail )(?<!ip )(?<!mac )address|street|where (?:do|should|shall|can|would|"
+            r"are)[^?\n]{2,30}(?:live|deliver|send|ship|living|based))"
+            r"[^?\n<]{0,30}\?\s{1,2}[A-Za-z]{1,15}: (?P<value>(?=[^\n]{0,60}(?:\d|,))[^\n?@<]{4,60}?)(?=[.;\n]|$|"
+            r" (?i:agent|operator|advisor|rep)\b)"
+        ),
+        lambda value, before: re.search(r"(?i)^(?:no|yes|i |it |the |why|what|how|when)", value) is None,
+        digits=False,
+    ),
+    # The house has a name, or the place a block or a plot.
+    Pattern(
+        "ADDRESS",
+        r"(?:Cottage|House|Barn|Farm|Lodge|Mill|Rectory|Vicarage|Manor|Hall|Grange|Croft|Villa),",
+        re.compile(
+            rf"(?<![\w<])(?P<value>(?:The )?(?:{_CAP} ){{1,3}}(?:Cottage|House|Barn|Farm|Lodge|Mill|Rectory|"
+            rf"Vicarage|Manor|Hall|Grange|Croft|Villa),"
+            rf" (?:\d{{1,4}} )?(?:{_CAP} ){{0,3}}(?:{_STREET})\b)"
+        ),
+        digits=False,
+    ),
+    Pattern(
+        "ADDRESS",
+        r"(?i:plot|block|blk|house|h\.? ?no|flat|door|tower|sector|cross|phase|villa|apartment|unit|#)[^\n]*\d",
+        re.compile(
+            rf"(?<![\w<])(?P<value>(?:(?i:plot|block|blk|h\.? ?no\.?|house no\.?|door no\.?|flat no\.?|flat|tower|"
+            rf"villa|apartment|unit)\.? ?#?|#)"
+            rf"[A-Z]?(?: ?[\d/-]){{1,8}}[A-Z]?,? (?:\d{{1,3}}(?:st|nd|rd|th) |{_CAP},? ){{0,4}}?(?:{_STREET}|"
+            rf"(?:Sector|Phase|Block) ?\d{{0,3}}|Apartments?|Towers?|House|Residency|"
+            rf"Heights)\b(?: \d{{1,4}}[A-Z]?)?"
+            rf"(?:,? #\d\d-\d{{1,4}})?(?:, (?:{_CAP} ){{0,2}}(?:{_STREET})\b)?)"
+        ),
+    ),
+    Pattern(
+        "ADDRESS",
+        r"\d The [A-Z]",
+        re.compile(
+            rf"(?<![\w.,#$€£:-])(?P<value>\d{{1,4}}[A-Z]? The (?:[A-Z][a-z]{{3,15}}s|{_CAP} (?:{_STREET})|Green|"
+            rf"Close|Avenue|Drive|Mount|Lane))\b"
+        ),
+    ),
+    Pattern(
+        "ADDRESS",
+        r"(?i:county road|highway|route|hwy|state road|rural route|rr|county rd|cr|sr) \d",
+        re.compile(
+            r"(?<![\w.,#$€£-])(?P<value>\d{2,6} (?:[NSEW]\.? )?(?i:county road|county rd|state road|highway|hwy|"
+            r"route|rural route|us|farm road|fm) \d{1,4})(?!\w)"
+        ),
+    ),
+    # Japan and China: districts and blocks.
+    Pattern(
+        "ADDRESS",
+        r"(?i:chome|丁目|番地|[区市町村路街道号號])",
+        re.compile(
+            r"(?<!\w)(?P<value>\d{1,2}[ -](?i:chome)[ -]\d{1,3}(?:-\d{1,3})?(?: [A-Z][a-z]+)?)|"
+            r"(?P<block>(?<![\w])(?:[\u3400-\u9fff]{1,10}[都道府県省市区區縣县町村路街])"
+            r"[\u3400-\u9fff]{0,12}\d{1,4}(?:(?:丁目|番地?|[-－号號])\d{0,4}){0,3}号?)"
+        ),
+    ),
+    # What stands beside an address that was found: the flat before it, the floor after it.
+    Pattern(
+        "ADDRESS",
+        r"<ADDRESS>",
+        re.compile(
+            rf"(?P<value>(?<![\w<])(?:(?i:apartment|flat|unit|suite|apt|room|block|blk|plot|house|"
+            rf"tower)\.? ?#?[A-Za-z]?\d{{1,5}}[A-Za-z]?(?:, (?:{_CAP} ?){{1,3}})?|"
+            rf"(?:The )?(?:{_CAP} ){{1,2}}(?:House|Court|Building|Tower|Cottage|Lodge|Mansions|"
+            rf"Heights)),? ?)(?=<ADDRESS>)"
+        ),
+        digits=False,
+    ),
+    Pattern(
+        "ADDRESS",
+        r"<ADDRESS>",
+        re.compile(
+            r"<ADDRESS>,? ?(?P<value>#\d\d-\d{1,4}|(?i:int|interior|piso|apto?|depto|dept|esc|bloco|bl|floor|fl|"
+            r"lgh|etage|et|wohnung|whg|top|stiege|interno|scala|dpto|local)\.? ?\d{1,4}[A-Za-z]?\b|"
+            r"\d{1,2}(?:[º°ª]| (?=Esq|Dto|Dir|izq|dcha))\.? ?(?:[A-Z]\b|Esq|Dto|Dir|Frente|izq|dcha)?\.?|"
+            r"\d{1,2}(?:st|nd|rd|th) floor|(?:tv|th|mf)\b|m\. ?\d{1,4}|(?:III|II|IV|VI|V)\b)"
+        ),
+        digits=False,
+    ),
     Pattern(
         "ADDRESS",
         r"(?i:p\.? ?o\.? ?box|postfach|apartado|packstation|postnummer)",
@@ -91,14 +210,15 @@ STREETS = (
     ),
     Pattern(
         "ADDRESS",
-        r"(?i:stra(?:ß|ss)e|str\.|weg|gasse|platz|allee|damm|ring|ufer|straat|gracht|laan|plein|kade|gatan|vägen|"
+        r"(?i:stra(?:ß|ss)e|str\.|weg|gasse|platz|allee|damm|ring|ufer|straat|gracht|laan|plein|kade|dijk|gatan|vägen|"
         r"gata|vej|gade|tie|katu) ?\d",
         re.compile(
             r"(?<![\w-])(?:(?:[A-ZÄÖÜ][\w-]{1,30} ){1,2}(?i:stra(?:ß|ss)e|str\.|weg|gasse|platz|allee|damm|ring|"
             r"ufer)|"
             r"[A-ZÄÖÜÅ][\w-]{1,30}(?:stra(?:ß|ss)e|str\.|weg|gasse|platz|allee|damm|ring|ufer|straat|gracht|laan|"
-            r"plein|kade|gatan|vägen|gata|vej|gade|katu))"
-            r" ?\d{1,4}(?: ?[a-z]\b)?(?:[-/]\d{1,4})?(?!\w)"
+            r"plein|kade|dijk|singel|dreef|hof|steeg|gatan|vägen|stigen|gränd|gata|vej|veien|vegen|gade|allé|katu|"
+            r"tie|kuja))"
+            r" ?\d{1,4}(?: ?[a-z]\b)?(?:[-/]\d{1,4}|-(?:hs|bis|[IV]{1,4}))?(?!\w)"
         ),
     ),
     Pattern(
@@ -125,7 +245,8 @@ STREETS = (
         re.compile(
             r"(?<![\w.-])(?:(?i:calle|c/|avenida|av\.|avda\.?|paseo|viale|corso|piazza|vicolo|rua|travessa|praça|"
             r"ul\.|ulica|aleje|carrera|улица|ул\.)|Via|Plaza) ?"
-            r"(?:(?:de|del|di|della|da|do|dos|das|la|las|los|el)[ ]){0,3}(?:[A-ZÀ-ÞŁŚŻА-Я][\w'’-]{1,30})(?: (?:de|"
+            r"(?:(?:de|del|di|della|dei|delle|degli|dal|dello|da|do|dos|das|la|las|los|"
+            r"el)[ ]){0,3}(?:[A-ZÀ-ÞŁŚŻА-Я][\w'’-]{1,30})(?: (?:de|"
             r"del|da|do|dos|[A-ZÀ-ÞŁŚŻА-Я][\w'’-]{1,30})){0,3}"
             + _NUMBER_AFTER
             + r"(?:,? ?(?:\d{1,2}[º°ª](?: ?(?:izq|dcha|[A-Z]\b))?|(?:apto|ap|piso|bloco|m)\.? ?\d{1,5}))?(?!\w)"
@@ -140,58 +261,5 @@ STREETS = (
             rf"{_CAP}(?: (?:de|del|di|da|do|van|{_CAP})){{0,5}},? \d{{1,5}}[A-Za-z]?(?:[/-]\d{{1,4}}[a-z]?)?)(?!\w)"
         ),
         _is_street,
-    ),
-    # United Kingdom and Canada: the shape says it.
-    Pattern(
-        "POSTCODE",
-        r"[A-Za-z]{1,2}\d[A-Za-z\d]? \d[A-Za-z]{2}",
-        re.compile(
-            r"(?<![\w-])(?:[A-PR-UWYZ][A-HK-Y]?\d[A-Z\d]? \d[ABD-HJLNP-UW-Z]{2}|[a-pr-uwyz][a-hk-y]?\d[a-z\d]? "
-            r"\d[abd-hjlnp-uw-z]{2})(?![\w-])"
-        ),
-        _is_placed,
-    ),
-    Pattern(
-        "POSTCODE",
-        r"[A-Za-z]\d[A-Za-z][ -]?\d[A-Za-z]\d",
-        re.compile(
-            r"(?<![\w-])(?:[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z][ -]?\d[ABCEGHJ-NPRSTV-Z]\d|"
-            r"[abceghj-nprstvxy]\d[abceghj-nprstv-z][ -]?\d[abceghj-nprstv-z]\d)(?![\w-])"
-        ),
-        _is_placed,
-    ),
-    Pattern(
-        "POSTCODE",
-        rf"(?:{_STATES}),? \d{{5}}|(?:NSW|VIC|QLD|TAS|ACT|SA|NT) \d{{4}}",
-        re.compile(
-            rf"(?<![\w-])(?:(?:{_STATES}),? (?P<value>\d{{5}}(?:-\d{{4}})?)|(?:NSW|VIC|QLD|WA|TAS|ACT|SA|NT) "
-            rf"\d{{4}})(?![\w-])"
-        ),
-        _is_placed,
-    ),
-    cued(
-        "POSTCODE",
-        r"zip(?: ?code)?|post(?:al)? ?code|plz|postleitzahl|code postal|c[óo]digo postal|cep|cap|cp|pin ?code|"
-        r"postnummer|postcode|post ?nr|kod pocztowy|индекс",
-        r"(?:[A-Z]{1,2}-)?\d{3}-?\d{4}|\d{5}-\d{3,4}|\d{2}-\d{3}|\d{4,6}(?: [A-Z]{2}\b)?|\d{3} \d{2}|"
-        r"(?i:[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]{1,2}\d{1,2} \d[a-z]{1,2}|[A-Z]\d[A-Z] ?\d[A-Z]\d)",
-        script="邮编|〒|郵便番号",
-    ),
-    Pattern("POSTCODE", "〒", re.compile(r"〒 ?(?P<value>\d{3}-?\d{4})")),
-    Pattern(
-        "POSTCODE",
-        r"\d{4} [A-Z]{2}",
-        re.compile(r"(?<![\w.,$€£#-])(?<!\d )(?<![A-Z]{2} )[1-9]\d{3} [A-Z]{2}(?=,? [A-Z][a-z]|$|[.,])"),
-        _is_dutch,
-    ),
-    # "50667 Köln", at the start, after a comma or after the street.
-    Pattern(
-        "POSTCODE",
-        r"(?:^|[,>\n] ?)\d{3} ?\d{2} [A-ZÀ-Þ]",
-        re.compile(
-            r"(?:(?<![^\n])|(?<=, )|(?<=>, )|(?<=> ))(?P<value>\d{5}|\d{3} \d{2}) (?P<town>[A-ZÀ-Þ][a-zà-ÿ]{2,30})"
-            r"(?![\w])"
-        ),
-        _is_placed,
     ),
 )

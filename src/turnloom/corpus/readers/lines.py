@@ -32,6 +32,36 @@ def continue_text(message: Message, line: str, between: str = "\n") -> None:
         message.text += between + line if message.text else line
 
 
+def group_lines(
+    lines: Iterator[Numbered | Rejection],
+    start: Callable[[int, str], Message | None],
+    go_on: Callable[[Message | None, int, str], Rejection | None],
+) -> Iterator[Message | Rejection]:
+    """Yield the messages of lines that start one or continue the one before.
+
+    Args:
+        lines: Numbered lines; rejected ones are passed on.
+        start: Makes a message of a line that starts one.
+        go_on: Adds another line to the message before it, or says why it cannot.
+    """
+    message: Message | None = None
+    for line in lines:
+        if isinstance(line, Rejection):
+            yield line
+            continue
+        started = start(*line)
+        if started is not None:
+            if message is not None:
+                yield message
+            message = started
+        else:
+            rejection = go_on(message, *line)
+            if rejection is not None:
+                yield rejection
+    if message is not None:
+        yield message
+
+
 @dataclass(frozen=True)
 class LineReader:
     """A reader of text in which lines start messages.

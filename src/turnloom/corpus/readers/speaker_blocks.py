@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from turnloom.corpus.readers.base import ReadOptions
 from turnloom.corpus.readers.chats import Message
-from turnloom.corpus.readers.lines import LineReader, Numbered, continue_text
+from turnloom.corpus.readers.lines import LineReader, Numbered, continue_text, group_lines
 from turnloom.corpus.readers.logfile import Rejection, shorten
 
 _CLOCK = r"[(\[]?(?:\d{1,2}:)?\d{1,2}:\d{2}(?:\.\d{1,3})?[)\]]?"
@@ -34,23 +34,19 @@ def _sign(lines: list[str]) -> str | None:
 
 def parse(lines: Iterator[Numbered | Rejection], options: ReadOptions) -> Iterator[Message | Rejection]:
     """Yield what each speaker said; the lines before the first speaker are the title."""
-    message: Message | None = None
-    for line in lines:
-        if isinstance(line, Rejection):
-            yield line
-            continue
-        number, text = line
+
+    def start(number: int, text: str) -> Message | None:
         header = _header(text)
-        if header:
-            if message is not None:
-                yield message
-            message = Message(number, options.stem, (header["after"] or header["before"]).strip(), "")
-        elif text.strip() and message is not None:
+        return header and Message(number, options.stem, (header["after"] or header["before"]).strip(), "")
+
+    def go_on(message: Message | None, number: int, text: str) -> Rejection | None:
+        if text.strip() and message is not None:
             continue_text(message, text.strip())
         elif len(text) > 1_000:
-            yield Rejection(number, "it stands before the first speaker", shorten(text))
-    if message is not None:
-        yield message
+            return Rejection(number, "it stands before the first speaker", shorten(text))
+        return None
+
+    return group_lines(lines, start, go_on)
 
 
 READER = LineReader(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from turnloom.corpus.readers.base import ReadOptions
 from turnloom.corpus.readers.chats import Message
-from turnloom.corpus.readers.lines import LineReader, Numbered, continue_text
+from turnloom.corpus.readers.lines import LineReader, Numbered, continue_text, group_lines
 from turnloom.corpus.readers.logfile import Rejection, shorten
 
 _DATE = r"\d{1,4}[./-]\s?\d{1,2}[./-]\s?\d{1,4}\.?"
@@ -79,24 +79,20 @@ def _message(number: int, match: re.Match[str], options: ReadOptions) -> Message
 
 def parse(lines: Iterator[Numbered | Rejection], options: ReadOptions) -> Iterator[Message | Rejection]:
     """Yield the messages of a chat; a line without a date continues the message before it."""
-    message: Message | None = None
-    for line in lines:
-        if isinstance(line, Rejection):
-            yield line
-            continue
-        number, text = line
+
+    def start(number: int, text: str) -> Message | None:
         match = _header(text)
-        if match is not None:
-            if message is not None:
-                yield message
-            message = _message(number, match, options)
-        elif message is not None:
+        return match and _message(number, match, options)
+
+    def go_on(message: Message | None, number: int, text: str) -> Rejection | None:
+        if message is not None:
             if message.speaker:
                 continue_text(message, _without_edit_mark(text))
         elif text.strip():
-            yield Rejection(number, "it stands before the first message of the chat", shorten(text))
-    if message is not None:
-        yield message
+            return Rejection(number, "it stands before the first message of the chat", shorten(text))
+        return None
+
+    return group_lines(lines, start, go_on)
 
 
 READER = LineReader(name="whatsapp", title="WhatsApp chat (Android or iOS)", sign=_sign, parse=parse)
