@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.intents.toy import Topics, examples_of, names
 from turnloom.intents.examples import Examples
-from turnloom.intents.scores import class_scores, left_out_scores, scores_as_if_new
+from turnloom.intents.scores import Spread, class_scores, left_out_scores, own_similarities, scores_as_if_new
 from turnloom.runtime.protocols import unit_rows
 
 Vectors = npt.NDArray[np.float32]
@@ -96,3 +96,19 @@ def test_copies_under_one_label_count_once() -> None:
 def test_the_toy_encoder_has_topics() -> None:
     examples = examples_of(names(4), 5, encoder=Topics())
     assert class_scores(examples.vectors, examples, None).argmax(axis=1).tolist() == sorted([0, 1, 2, 3] * 5)
+
+
+@given(labelled_vectors())
+def test_spread_is_that_of_similarities_within_the_first_intent(examples: Examples) -> None:
+    first, similarities = examples.member.argmax(axis=1), examples.vectors @ examples.vectors.T
+    each = [
+        [similarities[row, other] for other in np.flatnonzero(examples.member[:, first[row]]) if other != row]
+        for row in range(len(examples))
+    ]
+    together = np.concatenate([*map(np.asarray, each), np.zeros(0)])
+    spread = Spread.of(*own_similarities(examples, np.arange(len(examples))))
+    total = together.var() if len(together) else 0.0
+    assert sum(spread) == pytest.approx(total, abs=1e-5)
+    several = [np.var(own, ddof=1) for own in each if len(own) > 1]
+    expected = min(np.mean(several), total) if several else total / 2
+    assert spread.within == pytest.approx(expected, abs=1e-5)

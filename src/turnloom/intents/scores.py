@@ -92,7 +92,9 @@ def _without(examples: Examples, vectors: Vectors) -> tuple[Floats, Floats]:
     return towards - 1, (examples.totals**2).sum(axis=1) - 2 * towards + 1
 
 
-def scores_as_if_new(examples: Examples, places: Places, neighbours: int | None) -> Floats:
+def scores_as_if_new(
+    examples: Examples, places: Places, neighbours: int | None, spread: Spread | None = None
+) -> Floats:
     """Correct left-out scores to what new messages would get, compared with all n examples instead of n-1.
 
     This matters with few examples: with more of them, the prototype and the nearest example are both closer, and both
@@ -103,12 +105,14 @@ def scores_as_if_new(examples: Examples, places: Places, neighbours: int | None)
     more draw to the best of n-1 normal draws. For the mean of several neighbours this is an upper bound; the effect is
     small. Prototypes that also come from a name or a pool change so little with one more example that they are not
     corrected.
+
+    `spread` is that of these examples, if it is known already.
     """
     member = examples.member[places]
     plain = left_out_scores(examples, places, neighbours)
     if neighbours is None and examples.has_extra.all():
         return plain
-    spread = _own_spread(examples, places)
+    spread = spread or Spread.of(*own_similarities(examples, places))
     counts = np.maximum(examples.counts, 2).astype(np.float64)
     rest = counts - 1
     if neighbours is not None:
@@ -128,7 +132,7 @@ def _drawn_together(
     scores: npt.NDArray[np.floating],
     own: npt.NDArray[np.bool_],
     counts: npt.NDArray[np.float64],
-    spread: _Spread,
+    spread: Spread,
     power: float,
 ) -> npt.NDArray[np.float64]:
     """Shrink own scores towards their mean, as the variance falls with one more example.
@@ -156,38 +160,40 @@ def _inner_similarity(examples: Examples) -> float:
 
 
 def own_similarities(examples: Examples, places: Places) -> tuple[Floats, Places]:
-    """Return each example's similarities to the others of its first intent, concatenated, and their counts."""
+    """Return each example's similarities to the others of its first intent, and their counts, intent by intent."""
     columns = examples.member[places].argmax(axis=1)
-    sizes = examples.counts[columns]
-    rows = np.repeat(np.arange(len(places)), sizes)
-    within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    others = examples.by_intent[np.repeat(examples.starts[columns], sizes) + within]
-    own = left_out_similarities(examples, places)[rows, others]
-    there = np.isfinite(own)
-    return np.asarray(own[there], np.float32), np.bincount(rows[there], minlength=len(places))
+    values, sizes = [np.zeros(0, np.float32)], [np.zeros(0, np.int64)]
+    for column in np.unique(columns):
+        start, rows = examples.starts[column], places[columns == column]
+        members = examples.by_intent[start : start + examples.counts[column]]
+        others = rows[:, None] != members
+        values.append((examples.vectors[rows] @ examples.vectors[members].T)[others])
+        sizes.append(others.sum(axis=1))
+    return np.concatenate(values), np.concatenate(sizes)
 
 
-class _Spread(NamedTuple):
+class Spread(NamedTuple):
     """Variance of similarities to a message's own intent: between messages, and within one message."""
 
     between: float
     within: float
 
-
-def _own_spread(examples: Examples, places: Places) -> _Spread:
-    values, sizes = own_similarities(examples, places)
-    if not len(values):
-        return _Spread(0.0, 0.0)
-    total = float(values.var())
-    # With two examples per intent, only the total is observable; assume that half of it lies between messages.
-    within = total / 2
-    several = sizes > 1
-    if several.any():
-        rows = np.repeat(np.arange(len(sizes)), sizes)
-        means = np.bincount(rows, values, len(sizes)) / np.maximum(sizes, 1)
-        squares = np.bincount(rows, (values - means[rows]) ** 2, len(sizes))
-        within = min(float((squares[several] / (sizes[several] - 1)).mean()), total)
-    return _Spread(total - within, within)
+    @classmethod
+    def of(cls, values: Floats, sizes: Places) -> Spread:
+        """Estimate it from what `own_similarities` returns."""
+        if not len(values):
+            return cls(0.0, 0.0)
+        total = float(values.var())
+        # With two examples per intent, only the total is observable; assume that half of it lies between messages.
+        within = total / 2
+        sizes = sizes[sizes > 0]
+        several = sizes > 1
+        if several.any():
+            starts = np.cumsum(sizes) - sizes
+            sums = np.add.reduceat(values, starts, dtype=np.float64)
+            squares = np.add.reduceat(values**2, starts, dtype=np.float64) - sums**2 / sizes
+            within = min(float((squares[several] / (sizes[several] - 1)).mean()), total)
+        return cls(total - within, within)
 
 
 def _expected_best(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
