@@ -7,18 +7,21 @@ than a real message; `scores_as_if_new` corrects for this.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from turnloom.intents.examples import Examples
+from turnloom.intents.examples import Bools, Examples
 from turnloom.runtime.protocols import Vectors
 
 Floats = npt.NDArray[np.float32]
 Places = npt.NDArray[np.int64]
 NOTHING = np.float32(-2.0)
 """Below every cosine: an intent without examples never fits."""
+BLOCK = 2**18
+"""How many similarities are computed at a time: all pairs of thousands of examples take as much memory as a model."""
 
 
 def prototype_scores(vectors: Vectors, examples: Examples) -> Floats:
@@ -77,7 +80,9 @@ def left_out_scores(examples: Examples, places: Places, neighbours: int | None) 
     member = examples.member[places]
     alone = member & (examples.counts == 1) & ~(examples.has_extra & (neighbours is None))
     if neighbours is not None:
-        scores = nearest_scores(left_out_similarities(examples, places), examples, neighbours)
+        blocks = _blocks(places, len(examples))
+        found = [nearest_scores(left_out_similarities(examples, block), examples, neighbours) for block in blocks]
+        scores = np.concatenate(found) if found else np.zeros(member.shape, np.float32)
         return np.asarray(np.where(alone, np.nan, scores), np.float32)
     vectors = examples.vectors[places]
     towards, squared = _without(examples, vectors)
@@ -112,7 +117,7 @@ def scores_as_if_new(
     plain = left_out_scores(examples, places, neighbours)
     if neighbours is None and examples.has_extra.all():
         return plain
-    spread = spread or Spread.of(*own_similarities(examples, places))
+    spread = spread or Spread.of(examples, places)
     counts = np.maximum(examples.counts, 2).astype(np.float64)
     rest = counts - 1
     if neighbours is not None:
@@ -159,17 +164,21 @@ def _inner_similarity(examples: Examples) -> float:
     return float(((squared - counts) / (counts * (counts - 1))).mean()) if several.any() else 0.0
 
 
-def own_similarities(examples: Examples, places: Places) -> tuple[Floats, Places]:
-    """Return each example's similarities to the others of its first intent, and their counts, intent by intent."""
+def _blocks(places: Places, width: int) -> Iterator[Places]:
+    """Split examples into blocks whose similarities to `width` others fit into a core's cache."""
+    step = max(1, BLOCK // max(1, width))
+    for start in range(0, len(places), step):
+        yield places[start : start + step]
+
+
+def own_similarities(examples: Examples, places: Places) -> Iterator[tuple[Floats, Bools]]:
+    """Yield blocks of similarities to the examples of the first intent, one row each, and which are to others."""
     columns = examples.member[places].argmax(axis=1)
-    values, sizes = [np.zeros(0, np.float32)], [np.zeros(0, np.int64)]
     for column in np.unique(columns):
-        start, rows = examples.starts[column], places[columns == column]
+        start = examples.starts[column]
         members = examples.by_intent[start : start + examples.counts[column]]
-        others = rows[:, None] != members
-        values.append((examples.vectors[rows] @ examples.vectors[members].T)[others])
-        sizes.append(others.sum(axis=1))
-    return np.concatenate(values), np.concatenate(sizes)
+        for rows in _blocks(places[columns == column], len(members)):
+            yield examples.vectors[rows] @ examples.vectors[members].T, rows[:, None] != members
 
 
 class Spread(NamedTuple):
@@ -179,20 +188,22 @@ class Spread(NamedTuple):
     within: float
 
     @classmethod
-    def of(cls, values: Floats, sizes: Places) -> Spread:
-        """Estimate it from what `own_similarities` returns."""
-        if not len(values):
+    def of(cls, examples: Examples, places: Places) -> Spread:
+        """Estimate it from some examples."""
+        found = []
+        for similarities, others in own_similarities(examples, places):
+            own = np.where(others, similarities, 0).astype(np.float64)
+            found.append((others.sum(axis=1), own.sum(axis=1), np.einsum("ij,ij->i", own, own)))
+        counts, sums, squares = map(np.concatenate, zip(*found, strict=True)) if found else np.zeros((3, 0))
+        if not counts.sum():
             return cls(0.0, 0.0)
-        total = float(values.var())
+        total = max(0.0, float(squares.sum() / counts.sum() - (sums.sum() / counts.sum()) ** 2))
         # With two examples per intent, only the total is observable; assume that half of it lies between messages.
         within = total / 2
-        sizes = sizes[sizes > 0]
-        several = sizes > 1
+        several = counts > 1
         if several.any():
-            starts = np.cumsum(sizes) - sizes
-            sums = np.add.reduceat(values, starts, dtype=np.float64)
-            squares = np.add.reduceat(values**2, starts, dtype=np.float64) - sums**2 / sizes
-            within = min(float((squares[several] / (sizes[several] - 1)).mean()), total)
+            each = (squares - sums**2 / np.maximum(counts, 1))[several] / (counts[several] - 1)
+            within = min(max(0.0, float(each.mean())), total)
         return cls(total - within, within)
 
 
