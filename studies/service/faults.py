@@ -7,7 +7,6 @@ Usage: python -m studies.service.faults EXPORTED_MODEL --work FOLDER [--only dis
 
 from __future__ import annotations
 
-import argparse
 import json
 import signal
 import subprocess
@@ -24,7 +23,7 @@ import httpx
 import psutil
 
 from studies.lib.figures import record
-from studies.service.lab import Served, client, dialogues, prepare, save, service, workers
+from studies.service.lab import Served, arguments, client, dialogues, prepare, save, service, workers
 
 READS: list[tuple[str, str, Any]] = [
     ("POST", "/v1/embeddings", {"model": "model", "input": "where is my lamp"}),
@@ -265,11 +264,8 @@ def figures_of(name: str, found: dict[str, Any]) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("model", type=Path)
-    parser.add_argument("--work", type=Path, required=True)
+    parser = arguments()
     parser.add_argument("--only", action="append", choices=["disk", "parent", "browser", "restart"])
-    parser.add_argument("--dry", action="store_true", help="Record nothing.")
     given = parser.parse_args()
     prepare(given.work, given.model, None)
 

@@ -7,7 +7,6 @@ Usage: python -m studies.service.fuzz EXPORTED_MODEL --work FOLDER [--requests 1
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
@@ -22,7 +21,7 @@ from typing import Any
 import httpx
 
 from studies.lib.figures import record
-from studies.service.lab import ADMIN, client, prepare, save, service
+from studies.service.lab import ADMIN, arguments, client, prepare, save, service
 
 INSIDE = re.compile(r"Traceback|File \"|site-packages|\.py\b|/home/|/usr/|/tmp/|0x[0-9a-f]{6,}|sha256:")
 ODD: list[Any] = [
@@ -163,12 +162,9 @@ def schemathesis(address: str, examples: int) -> tuple[int, str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("model", type=Path)
-    parser.add_argument("--work", type=Path, required=True)
+    parser = arguments()
     parser.add_argument("--requests", type=int, default=104_000)
     parser.add_argument("--examples", type=int, default=100)
-    parser.add_argument("--dry", action="store_true", help="Record nothing.")
     given = parser.parse_args()
     prepare(given.work, given.model, None)
     with service(given.work, workers=2, limits={"body_bytes": 50_000}) as (address, _):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import socket
@@ -35,6 +36,17 @@ TEXTS = [
     for place in ("Berlin", "the city", "Lisbon")
 ]
 """Texts of about 16 tokens."""
+
+
+def arguments(*, reranker: bool = False) -> argparse.ArgumentParser:
+    """What every measurement is called with."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--work", type=Path, required=True)
+    if reranker:
+        parser.add_argument("--reranker", type=Path)
+    parser.add_argument("--dry", action="store_true", help="Record nothing.")
+    return parser
 
 
 def free_port() -> int:

@@ -8,7 +8,6 @@ Usage: python -m studies.service.load EXPORTED_MODEL --work FOLDER [--seconds 40
 
 from __future__ import annotations
 
-import argparse
 import json
 import multiprocessing
 import os
@@ -21,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from studies.lib.figures import record
-from studies.service.lab import TEXTS, cpu_seconds, prepare, save, service, workers
+from studies.service.lab import TEXTS, arguments, cpu_seconds, prepare, save, service, workers
 
 ROUNDS = 5
 
@@ -69,11 +68,8 @@ def percentiles(latencies: list[float]) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("model", type=Path)
-    parser.add_argument("--work", type=Path, required=True)
+    parser = arguments()
     parser.add_argument("--seconds", type=float, default=40)
-    parser.add_argument("--dry", action="store_true", help="Record nothing.")
     given = parser.parse_args()
     cores = len(os.sched_getaffinity(0))
     prepare(given.work, given.model, None)

@@ -8,20 +8,18 @@ Usage: python -m studies.service.overload EXPORTED_MODEL --work FOLDER [--rerank
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import httpx
 import numpy as np
 
 from studies.lib.figures import record
-from studies.service.lab import ADMIN, OTHER, prepare, save, service
+from studies.service.lab import ADMIN, OTHER, arguments, prepare, save, service
 from studies.service.open_loop import bodies
 
 ROUTES = [
@@ -139,13 +137,9 @@ def beside_a_greedy_key(address: str, greedy: str, seconds: float, capacities: d
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("model", type=Path)
-    parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--reranker", type=Path)
+    parser = arguments(reranker=True)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--route", action="append", choices=ROUTES)
-    parser.add_argument("--dry", action="store_true", help="Record nothing.")
     given = parser.parse_args()
     prepare(given.work, given.model, given.reranker)
     routes: dict[str, dict[str, Any]] = {}

@@ -5,15 +5,13 @@ Usage: python -m studies.service.refusals EXPORTED_MODEL --work FOLDER
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 
 from studies.lib.figures import record
-from studies.service.lab import ADMIN, prepare, save, service
+from studies.service.lab import ADMIN, arguments, prepare, save, service
 from turnloom.service.keys import hashed
 
 EMBED = {"model": "model", "input": "hello"}
@@ -109,11 +107,7 @@ def entries() -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("model", type=Path)
-    parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--dry", action="store_true", help="Record nothing.")
-    given = parser.parse_args()
+    given = arguments().parse_args()
     prepare(given.work, given.model, None)
     limits = {"body_bytes": 100_000, "texts": 64, "characters": 5_000, "turns": 50}
     with service(given.work, keys=entries(), limits=limits, workers=2) as (address, _):

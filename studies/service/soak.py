@@ -9,7 +9,6 @@ Usage: python -m studies.service.soak EXPORTED_MODEL --work FOLDER [--minutes 30
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import signal
@@ -32,6 +31,7 @@ from studies.service.lab import (
     ADMIN,
     TEXTS,
     Served,
+    arguments,
     client,
     dialogues,
     prepare,
@@ -255,13 +255,9 @@ def kill_parent(served: Served) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("model", type=Path)
-    parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--reranker", type=Path)
+    parser = arguments(reranker=True)
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--kills", type=int, default=15)
-    parser.add_argument("--dry", action="store_true", help="Record nothing.")
     given = parser.parse_args()
     texts = TEXTS[:120]
     prepare(given.work, given.model, given.reranker)

@@ -127,6 +127,20 @@ def test_any_number_of_threads_computes_the_same(encoder_folder: Path, tmp_path:
     assert three.encode(texts[:1]) == pytest.approx(one.encode(texts[:1]), abs=1e-6)
 
 
+def test_tokens_of_what_was_just_encoded_are_not_counted_again(
+    encoder_folder: Path, int8_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A service asks for both: to run the tokenizer twice was a fiftieth of its work."""
+    exported = OnnxEncoder(int8_folder)
+    expected = exported.count_tokens(TEXTS)
+    assert expected == load_encoder(encoder_folder).count_tokens(TEXTS)  # type: ignore[attr-defined]
+    exported.encode(TEXTS[:4])
+    assert exported.count_tokens(TEXTS) == expected
+    exported.encode(TEXTS)
+    monkeypatch.setattr(exported, "_tokenizer", None)
+    assert exported.count_tokens(TEXTS[::-1]) == expected[::-1]
+
+
 def test_in_8_bits_a_vector_does_not_depend_on_its_company(int8_folder: Path) -> None:
     exported = load_encoder(int8_folder)
     alone = np.concatenate([exported.encode([text]) for text in TEXTS])

@@ -268,6 +268,32 @@ def test_waiting_is_predicted_from_what_requests_took() -> None:
     run(steps)
 
 
+def test_who_gave_up_does_not_wait_any_more() -> None:
+    """Their number stayed in the metrics until the next request got its turn."""
+
+    class Counts:
+        waiting = 0
+
+        def waiting_for_slots(self, requests: int) -> None:
+            self.waiting = requests
+
+    async def steps() -> list[int]:
+        counts = Counts()
+        admission = Admission(Limits(wait_seconds=0.3), counts, fair=False)
+        together = [work_of(admission, "") for _ in range(SLOTS + 5)]
+        for work in together:
+            admission.check(work)
+        waiting = [asyncio.create_task(admission.enter(work)) for work in together]
+        await asyncio.sleep(0)
+        seen = [counts.waiting]
+        found = await asyncio.gather(*waiting, return_exceptions=True)
+        assert sum(isinstance(each, OverloadedError) for each in found) == 5
+        admission.close()
+        return [*seen, counts.waiting]
+
+    assert run(steps) == [5, 0]
+
+
 def test_who_leaves_while_waiting_leaves_no_trace() -> None:
     async def steps() -> None:
         admission = Admission(Limits(wait_seconds=30), Silent(), fair=False)

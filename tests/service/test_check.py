@@ -109,8 +109,7 @@ def test_what_would_stop_a_start_is_found(
     assert is_one_line(code, error)
 
 
-# Only what is imported last is found after everything else was loaded, which takes long.
-@pytest.mark.parametrize("module", ["fastapi", "prometheus_client", pytest.param("lancedb", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("module", ["fastapi", "prometheus_client"])
 def test_a_missing_extra_is_found(module: str, world: Path, tmp_path: Path) -> None:
     place, found = write_config(world, tmp_path / "service")
     (place / "config.yaml").write_text(yaml.safe_dump(found))
@@ -119,6 +118,18 @@ def test_a_missing_extra_is_found(module: str, world: Path, tmp_path: Path) -> N
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert is_one_line(done.returncode, done.stderr)
     assert "Fix: pip install 'turnloom[" in done.stderr
+
+
+def test_a_missing_extra_of_replies_is_found(
+    world: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Imported last, so a process of its own would import and load everything else first."""
+    place, found = write_config(world, tmp_path / "service")
+    (place / "config.yaml").write_text(yaml.safe_dump(found))
+    monkeypatch.setitem(sys.modules, "lancedb", None)
+    code, _, error = run(capsys, monkeypatch, "serve", str(place / "config.yaml"), "--check")
+    assert is_one_line(code, error)
+    assert "Fix: pip install 'turnloom[" in error
 
 
 def test_a_port_in_use_is_found(world: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

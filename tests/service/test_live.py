@@ -13,7 +13,9 @@ import httpx
 import numpy as np
 import pytest
 
-from tests.service.toy import HeadedEncoder, listening, loaders, settings, with_intents
+from tests.service.test_api import CHAT
+from tests.service.toy import HeadedEncoder, listening, loaders, served, settings, with_intents, with_replies
+from turnloom.service import journal
 from turnloom.service.app import create_app
 from turnloom.service.journal import Journal
 from turnloom.service.live_intents import LiveIntents
@@ -183,3 +185,29 @@ def test_changes_reach_other_processes_and_outlive_a_torn_write(tmp_path: Path) 
     assert again.examples("zeppelin") == [["zeppelin now"]]
     assert one.listed() == two.listed() == again.listed()
     assert again.answer([["zeppelin now"]], 1)[0].nearest[0].text == "zeppelin now"
+
+
+def test_to_add_conversations_takes_no_longer_when_many_wait(
+    tmp_path: Path, encoder: HeadedEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each addition parsed all that waited: 9 ms at 2,000, so the more was added, the less could be."""
+    parsed: list[bytes] = []
+    parse = journal._record_of
+
+    def counted(line: bytes) -> dict[str, Any] | None:
+        parsed.append(line)
+        return parse(line)
+
+    monkeypatch.setattr(journal, "_record_of", counted)
+    more = with_replies(tmp_path, encoder)
+    more["replies"] |= {"add_every_seconds": 3_600, "max_pending": 50}
+    with served(settings(tmp_path, **more), encoder) as client:
+        for number in range(50):
+            body = {"conversations": [CHAT | {"id": f"chat-{number}"}]}
+            assert client.post("/v1/replies/conversations", json=body).json() == {"accepted": 1, "pending": number + 1}
+        assert not parsed
+        answer = client.post("/v1/replies/conversations", json={"conversations": [CHAT]})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (429, "too_many_pending")
+        assert client.app.state.service.resources.replies.index_pending() == 50  # type: ignore[attr-defined]
+        assert len(parsed) == 50
+        assert client.post("/v1/replies/conversations", json={"conversations": [CHAT]}).json()["pending"] == 1

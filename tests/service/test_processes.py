@@ -1,4 +1,7 @@
-"""Real processes: several workers, one killed, a SIGTERM, Ray Serve."""
+"""Real processes: several workers, one killed, a SIGTERM, Ray Serve.
+
+A start imports for seconds, so tests share a service of one worker and one of two: each leaves it serving or ended.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -23,6 +26,7 @@ from tests.runtime.test_encoder import tiny_model
 from turnloom.runtime.export import export_model
 
 pytestmark = pytest.mark.slow
+shared = pytest.mark.xdist_group("processes")  # Otherwise each process of pytest-xdist starts services of its own.
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0"}
 # Ray kills a proxy that is not ready after five seconds, which a busy machine needs to start it.
 ENVIRONMENT["RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S"] = "50"
@@ -89,17 +93,72 @@ def wait_ready(address: str, process: subprocess.Popen[bytes], seconds: float = 
     raise AssertionError("never ready")
 
 
-@contextmanager
-def running(config: Path, address: str) -> Iterator[subprocess.Popen[bytes]]:
+def start(config: Path, address: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "turnloom.cli.main", "serve", str(config)]
-    with (config.parent / "log").open("wb") as log:
+    with config.with_suffix(".log").open("ab") as log:
         process = subprocess.Popen(command, env=ENVIRONMENT, stdout=log, stderr=log)
     try:
         wait_ready(address, process)
-        yield process
+    except BaseException:
+        process.kill()
+        raise
+    return process
+
+
+class Service:
+    """A service that is started when a test needs it and it has ended."""
+
+    def __init__(self, folder: Path, workers: int) -> None:
+        self.count = workers
+        self.config, self.address = write_config(folder, workers=workers, limits={"drain_seconds": 1})
+        self.log = self.config.with_suffix(".log")
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def running(self) -> subprocess.Popen[bytes]:
+        if self.process is None or self.process.poll() is not None:
+            self.process = start(self.config, self.address)
+        return self.process
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.terminate()
+            self.process.wait(60)
+
+    def workers(self) -> list[int]:
+        """Its workers, when all serve: one answers before the other has read its configuration."""
+        parent = self.running().pid
+        wait_until(lambda: len(found := worker_processes(parent)) == self.count and all(map(listens, found)))
+        return worker_processes(parent)
+
+    def embed(self) -> httpx.Response:
+        body = {"model": "tiny", "input": "hello there"}
+        return httpx.post(f"{self.address}/v1/embeddings", json=body, timeout=30)
+
+    def embedded(self) -> float:
+        """How many requests all workers together have counted."""
+        answered = 'turnloom_requests_total{method="POST",route="/v1/embeddings",status="200"} '
+        lines = httpx.get(f"{self.address}/metrics", timeout=30).text.splitlines()
+        return sum(float(line.removeprefix(answered)) for line in lines if line.startswith(answered))
+
+
+@pytest.fixture(scope="module")
+def services(folder: Path) -> Iterator[dict[int, Service]]:
+    found = {count: Service(folder, count) for count in (1, 2)}
+    try:
+        yield found
     finally:
-        process.terminate()
-        process.wait(60)
+        for each in found.values():
+            each.stop()
+
+
+@pytest.fixture
+def two(services: dict[int, Service]) -> Service:
+    return services[2]
+
+
+@pytest.fixture(params=[1, 2])
+def service(services: dict[int, Service], request: pytest.FixtureRequest) -> Service:
+    return services[request.param]
 
 
 def worker_processes(parent: int) -> list[int]:
@@ -122,31 +181,18 @@ def wait_until(comes_true: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 600  # However busy the machine is
     while not comes_true():
         assert time.monotonic() < deadline
-        time.sleep(0.2)
+        time.sleep(0.05)
 
 
-def serving_workers(parent: int, count: int = 2) -> list[int]:
-    """The workers, when all serve: one answers before the other has read its configuration."""
-    wait_until(lambda: len(found := worker_processes(parent)) == count and all(map(listens, found)))
-    return worker_processes(parent)
-
-
-def embed(address: str) -> httpx.Response:
-    return httpx.post(f"{address}/v1/embeddings", json={"model": "tiny", "input": "hello there"}, timeout=30)
-
-
-def test_workers_survive_a_kill_and_their_metrics_are_added_up(folder: Path) -> None:
-    config, address = write_config(folder, workers=2)
-    with running(config, address) as process:
-        expected = embed(address).text
-        workers = serving_workers(process.pid)  # Each listens for itself, so that neither takes most connections.
-        assert len(workers) == 2
-        os.kill(workers[0], signal.SIGKILL)
-        wait_ready(address, process)
-        assert embed(address).text == expected
-        wait_until(lambda: len(now := worker_processes(process.pid)) == 2 and workers[0] not in now)
-        metrics = httpx.get(f"{address}/metrics").text
-        assert 'turnloom_requests_total{method="POST",route="/v1/embeddings",status="200"} 2.0' in metrics
+@shared
+def test_workers_survive_a_kill_and_their_metrics_are_added_up(two: Service) -> None:
+    process, workers = two.running(), two.workers()  # Each listens for itself: neither takes most connections.
+    expected, counted = two.embed().text, two.embedded()
+    os.kill(workers[0], signal.SIGKILL)
+    wait_ready(two.address, process)
+    assert two.embed().text == expected
+    wait_until(lambda: len(now := worker_processes(process.pid)) == 2 and workers[0] not in now)
+    assert two.embedded() == counted + 1
 
 
 def test_workers_that_cannot_start_end_the_service(folder: Path) -> None:
@@ -157,63 +203,59 @@ def test_workers_that_cannot_start_end_the_service(folder: Path) -> None:
     assert '"event":"not started"' in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("count", [1, 2])
-def test_sighup_replaces_workers_one_after_another_and_no_request_fails(folder: Path, count: int) -> None:
-    config, address = write_config(folder, workers=count, limits={"drain_seconds": 1})
-    with running(config, address) as process:
-        before = set(serving_workers(process.pid, count))
-        stop = threading.Event()
+@shared
+def test_sighup_replaces_workers_one_after_another_and_no_request_fails(service: Service) -> None:
+    process, before = service.running(), set(service.workers())
+    stop = threading.Event()
 
-        def ask(*, keep: bool) -> int:
-            asked = 0
-            with httpx.Client(timeout=60) as client:
-                while not stop.is_set():
-                    body = {"model": "tiny", "input": "hello there"}
-                    headers = {} if keep else {"Connection": "close"}
-                    assert client.post(f"{address}/v1/embeddings", json=body, headers=headers).status_code == 200
-                    asked += 1
-            return asked
+    def ask(*, keep: bool) -> int:
+        asked = 0
+        with httpx.Client(timeout=60) as client:
+            while not stop.is_set():
+                body = {"model": "tiny", "input": "hello there"}
+                headers = {} if keep else {"Connection": "close"}
+                answer = client.post(f"{service.address}/v1/embeddings", json=body, headers=headers)
+                assert answer.status_code == 200
+                asked += 1
+        return asked
 
-        with ThreadPoolExecutor(6) as pool:
-            asking = [pool.submit(ask, keep=number % 2 == 0) for number in range(6)]
-            try:
-                process.send_signal(signal.SIGHUP)
-                wait_until(lambda: not before & set(worker_processes(process.pid)) or any(map(Future.done, asking)))
-                time.sleep(0.5)
-            finally:
-                stop.set()
-            assert all(each.result() > 0 for each in asking)
-        after = set(worker_processes(process.pid))
-        assert len(after) == count
-        assert not before & after
+    with ThreadPoolExecutor(6) as pool:
+        asking = [pool.submit(ask, keep=number % 2 == 0) for number in range(6)]
+        try:
+            process.send_signal(signal.SIGHUP)
+            wait_until(lambda: not before & set(worker_processes(process.pid)) or any(map(Future.done, asking)))
+            time.sleep(0.5)
+        finally:
+            stop.set()
+        assert all(each.result() > 0 for each in asking)
+    after = set(worker_processes(process.pid))
+    assert len(after) == service.count
+    assert not before & after
 
 
 def ended(processes: list[int]) -> bool:
     return not any(psutil.pid_exists(each) and psutil.Process(each).status() != "zombie" for each in processes)
 
 
-@pytest.mark.parametrize("count", [1, 2])
-def test_workers_end_with_their_parent_and_a_restart_works_at_once(folder: Path, count: int) -> None:
-    config, address = write_config(folder, workers=count)
-    with running(config, address) as process:
-        workers = serving_workers(process.pid, count)
-        assert not ended(workers)
-        process.kill()
-        process.wait(60)
-        with running(config, address) as again:
-            assert ended(workers)
-            assert embed(address).status_code == 200
-            assert not set(serving_workers(again.pid, count)) & set(workers)
+@shared
+def test_workers_end_with_their_parent_and_a_restart_works_at_once(service: Service) -> None:
+    process, workers = service.running(), service.workers()
+    assert not ended(workers)
+    process.kill()
+    process.wait(60)
+    service.running()
+    assert ended(workers)
+    assert service.embed().status_code == 200
+    assert not set(service.workers()) & set(workers)
 
 
-def test_workers_end_with_the_process_that_forked_them(folder: Path) -> None:
-    config, address = write_config(folder, workers=2)
-    with running(config, address) as process:
-        workers = serving_workers(process.pid)
-        os.kill(psutil.Process(workers[0]).ppid(), signal.SIGKILL)
-        wait_until(lambda: ended(workers))
-        wait_ready(address, process)
-        assert len(serving_workers(process.pid)) == 2
+@shared
+def test_workers_end_with_the_process_that_forked_them(two: Service) -> None:
+    process, workers = two.running(), two.workers()
+    os.kill(psutil.Process(workers[0]).ppid(), signal.SIGKILL)
+    wait_until(lambda: ended(workers))
+    wait_ready(two.address, process)
+    assert len(two.workers()) == 2
 
 
 def test_a_worker_that_cannot_start_does_not_end_one_that_serves(tmp_path: Path) -> None:
@@ -233,33 +275,35 @@ def test_a_worker_that_cannot_start_does_not_end_one_that_serves(tmp_path: Path)
     assert process.wait(60) == 0
 
 
-def test_a_successor_that_cannot_start_leaves_the_old_workers(folder: Path) -> None:
-    config, address = write_config(folder, workers=2, limits={"drain_seconds": 0})
-    with running(config, address) as process:
-        before = set(serving_workers(process.pid))
-        config.write_text(config.read_text().replace("path: model", "path: ."))
+@shared
+def test_a_successor_that_cannot_start_leaves_the_old_workers(two: Service) -> None:
+    process, before = two.running(), set(two.workers())
+    right = two.config.read_text()
+    try:
+        two.config.write_text(right.replace("path: model", "path: ."))
         process.send_signal(signal.SIGHUP)
-        deadline = time.monotonic() + 120
-        while '"event":"not started"' not in (folder / "log").read_text() and time.monotonic() < deadline:
-            time.sleep(0.1)
-        time.sleep(1)
-        assert set(worker_processes(process.pid)) == before
-        assert embed(address).status_code == 200
+        wait_until(lambda: '"event":"not started"' in two.log.read_text())
+        wait_until(lambda: len(worker_processes(process.pid)) == 2)
+    finally:
+        two.config.write_text(right)
+    time.sleep(1)
+    assert set(worker_processes(process.pid)) == before
+    assert two.embed().status_code == 200
 
 
-def test_sigterm_ends_all_workers(folder: Path) -> None:
-    config, address = write_config(folder, workers=2, limits={"drain_seconds": 0})
-    with running(config, address) as process:
-        workers = serving_workers(process.pid)
-        process.terminate()
-        assert process.wait(60) == 0
-        assert len(workers) == 2
-        assert not any(psutil.pid_exists(worker) for worker in workers)
+@shared
+def test_sigterm_ends_all_workers(two: Service) -> None:
+    process, workers = two.running(), two.workers()
+    process.terminate()
+    assert process.wait(60) == 0
+    assert len(workers) == 2
+    assert not any(psutil.pid_exists(worker) for worker in workers)
 
 
-def test_sigterm_answers_what_has_begun(folder: Path) -> None:
-    config, address = write_config(folder, limits={"drain_seconds": 1})
-    with running(config, address) as process, httpx.Client(base_url=address) as client:
+@shared
+def test_sigterm_answers_what_has_begun(services: dict[int, Service]) -> None:
+    process = services[1].running()
+    with httpx.Client(base_url=services[1].address) as client:
         assert client.get("/health/ready").status_code == 200
         process.terminate()
         deadline = time.monotonic() + 10

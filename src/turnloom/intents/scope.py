@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from turnloom.intents.calibration import weighted_quantile
 from turnloom.intents.examples import Examples
-from turnloom.intents.scores import nearest_scores, own_similarities, prototype_scores, scores_as_if_new
+from turnloom.intents.scores import Spread, nearest_scores, own_similarities, prototype_scores, scores_as_if_new
 from turnloom.runtime.protocols import Vectors
 
 Floats = npt.NDArray[np.float64]
@@ -126,8 +126,9 @@ def left_out_familiarity(examples: Examples, places: Places, weights: Floats) ->
     intents in its place, each with a share of the weight. If there are none, only similarities to other intents remain.
     """
     member = examples.member[places]
-    prototypes = scores_as_if_new(replace(examples, near=None), places, None)
-    nearest = scores_as_if_new(examples, places, 1)
+    spread = Spread.of(examples, places)
+    prototypes = scores_as_if_new(replace(examples, near=None), places, None, spread)
+    nearest = scores_as_if_new(examples, places, 1, spread)
     bare = member & (examples.counts == 1) & examples.has_extra
     nearest = np.where(examples.counts == 0, prototypes, nearest)
     nearest = np.where(bare, _expected_nearest(prototypes), nearest)
@@ -135,8 +136,8 @@ def left_out_familiarity(examples: Examples, places: Places, weights: Floats) ->
     single = member & (examples.counts == 1) & ~examples.has_extra
     alone = single.any(axis=1)
     best = np.where(single, -np.inf, scores).max(axis=1).astype(np.float64)
-    pairs, _ = own_similarities(examples, places)
-    if not alone.any() or not len(pairs):
+    pairs = np.concatenate([own[others] for own, others in own_similarities(examples, places)]) if alone.any() else None
+    if pairs is None or not len(pairs):
         return best, weights, not alone.all()
     missing = np.quantile(pairs, (np.arange(BORROWED) + 0.5) / BORROWED)
     filled = np.maximum(best[alone][:, None], missing[None])

@@ -7,18 +7,21 @@ than a real message; `scores_as_if_new` corrects for this.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from turnloom.intents.examples import Examples
+from turnloom.intents.examples import Bools, Examples
 from turnloom.runtime.protocols import Vectors
 
 Floats = npt.NDArray[np.float32]
 Places = npt.NDArray[np.int64]
 NOTHING = np.float32(-2.0)
 """Below every cosine: an intent without examples never fits."""
+BLOCK = 2**18
+"""How many similarities are computed at a time: all pairs of thousands of examples take as much memory as a model."""
 
 
 def prototype_scores(vectors: Vectors, examples: Examples) -> Floats:
@@ -77,7 +80,9 @@ def left_out_scores(examples: Examples, places: Places, neighbours: int | None) 
     member = examples.member[places]
     alone = member & (examples.counts == 1) & ~(examples.has_extra & (neighbours is None))
     if neighbours is not None:
-        scores = nearest_scores(left_out_similarities(examples, places), examples, neighbours)
+        blocks = _blocks(places, len(examples))
+        found = [nearest_scores(left_out_similarities(examples, block), examples, neighbours) for block in blocks]
+        scores = np.concatenate(found) if found else np.zeros(member.shape, np.float32)
         return np.asarray(np.where(alone, np.nan, scores), np.float32)
     vectors = examples.vectors[places]
     towards, squared = _without(examples, vectors)
@@ -92,7 +97,9 @@ def _without(examples: Examples, vectors: Vectors) -> tuple[Floats, Floats]:
     return towards - 1, (examples.totals**2).sum(axis=1) - 2 * towards + 1
 
 
-def scores_as_if_new(examples: Examples, places: Places, neighbours: int | None) -> Floats:
+def scores_as_if_new(
+    examples: Examples, places: Places, neighbours: int | None, spread: Spread | None = None
+) -> Floats:
     """Correct left-out scores to what new messages would get, compared with all n examples instead of n-1.
 
     This matters with few examples: with more of them, the prototype and the nearest example are both closer, and both
@@ -103,12 +110,14 @@ def scores_as_if_new(examples: Examples, places: Places, neighbours: int | None)
     more draw to the best of n-1 normal draws. For the mean of several neighbours this is an upper bound; the effect is
     small. Prototypes that also come from a name or a pool change so little with one more example that they are not
     corrected.
+
+    `spread` is that of these examples, if it is known already.
     """
     member = examples.member[places]
     plain = left_out_scores(examples, places, neighbours)
     if neighbours is None and examples.has_extra.all():
         return plain
-    spread = _own_spread(examples, places)
+    spread = spread or Spread.of(examples, places)
     counts = np.maximum(examples.counts, 2).astype(np.float64)
     rest = counts - 1
     if neighbours is not None:
@@ -128,7 +137,7 @@ def _drawn_together(
     scores: npt.NDArray[np.floating],
     own: npt.NDArray[np.bool_],
     counts: npt.NDArray[np.float64],
-    spread: _Spread,
+    spread: Spread,
     power: float,
 ) -> npt.NDArray[np.float64]:
     """Shrink own scores towards their mean, as the variance falls with one more example.
@@ -155,39 +164,47 @@ def _inner_similarity(examples: Examples) -> float:
     return float(((squared - counts) / (counts * (counts - 1))).mean()) if several.any() else 0.0
 
 
-def own_similarities(examples: Examples, places: Places) -> tuple[Floats, Places]:
-    """Return each example's similarities to the others of its first intent, concatenated, and their counts."""
+def _blocks(places: Places, width: int) -> Iterator[Places]:
+    """Split examples into blocks whose similarities to `width` others fit into a core's cache."""
+    step = max(1, BLOCK // max(1, width))
+    for start in range(0, len(places), step):
+        yield places[start : start + step]
+
+
+def own_similarities(examples: Examples, places: Places) -> Iterator[tuple[Floats, Bools]]:
+    """Yield blocks of similarities to the examples of the first intent, one row each, and which are to others."""
     columns = examples.member[places].argmax(axis=1)
-    sizes = examples.counts[columns]
-    rows = np.repeat(np.arange(len(places)), sizes)
-    within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    others = examples.by_intent[np.repeat(examples.starts[columns], sizes) + within]
-    own = left_out_similarities(examples, places)[rows, others]
-    there = np.isfinite(own)
-    return np.asarray(own[there], np.float32), np.bincount(rows[there], minlength=len(places))
+    for column in np.unique(columns):
+        start = examples.starts[column]
+        members = examples.by_intent[start : start + examples.counts[column]]
+        for rows in _blocks(places[columns == column], len(members)):
+            yield examples.vectors[rows] @ examples.vectors[members].T, rows[:, None] != members
 
 
-class _Spread(NamedTuple):
+class Spread(NamedTuple):
     """Variance of similarities to a message's own intent: between messages, and within one message."""
 
     between: float
     within: float
 
-
-def _own_spread(examples: Examples, places: Places) -> _Spread:
-    values, sizes = own_similarities(examples, places)
-    if not len(values):
-        return _Spread(0.0, 0.0)
-    total = float(values.var())
-    # With two examples per intent, only the total is observable; assume that half of it lies between messages.
-    within = total / 2
-    several = sizes > 1
-    if several.any():
-        rows = np.repeat(np.arange(len(sizes)), sizes)
-        means = np.bincount(rows, values, len(sizes)) / np.maximum(sizes, 1)
-        squares = np.bincount(rows, (values - means[rows]) ** 2, len(sizes))
-        within = min(float((squares[several] / (sizes[several] - 1)).mean()), total)
-    return _Spread(total - within, within)
+    @classmethod
+    def of(cls, examples: Examples, places: Places) -> Spread:
+        """Estimate it from some examples."""
+        found = []
+        for similarities, others in own_similarities(examples, places):
+            own = np.where(others, similarities, 0).astype(np.float64)
+            found.append((others.sum(axis=1), own.sum(axis=1), np.einsum("ij,ij->i", own, own)))
+        counts, sums, squares = map(np.concatenate, zip(*found, strict=True)) if found else np.zeros((3, 0))
+        if not counts.sum():
+            return cls(0.0, 0.0)
+        total = max(0.0, float(squares.sum() / counts.sum() - (sums.sum() / counts.sum()) ** 2))
+        # With two examples per intent, only the total is observable; assume that half of it lies between messages.
+        within = total / 2
+        several = counts > 1
+        if several.any():
+            each = (squares - sums**2 / np.maximum(counts, 1))[several] / (counts[several] - 1)
+            within = min(max(0.0, float(each.mean())), total)
+        return cls(total - within, within)
 
 
 def _expected_best(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -194,6 +194,7 @@ class Admission:
         if work.turn is not None and not work.turn.done():
             self._queue.remove(work.key, work)
             self._forget(work)
+            self._observer.waiting_for_slots(len(self._queue))
             work.turn.set_exception(OverloadedError(self._expected_wait(work.key)))
 
     def _forget(self, work: Work) -> None:

@@ -13,6 +13,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,14 @@ class Journal:
                     records.append(record)
             position += len(line) + 1
         return records, position
+
+    def count(self) -> int:
+        """Return the number of lines, damaged ones too; to parse them all takes a hundred times as long."""
+        try:
+            with self.path.open("rb") as file:
+                return sum(part.count(b"\n") for part in iter(partial(file.read, 2**20), b""))
+        except FileNotFoundError:
+            return 0
 
     def _keep_aside(self, line: bytes, position: int) -> None:
         """Copy a damaged line to a file of its own, once however often it is read, and report it."""

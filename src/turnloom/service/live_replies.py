@@ -14,6 +14,7 @@ from turnloom.replies import ReplyIndex, Suggestion
 from turnloom.replies.manifest import MANIFEST
 from turnloom.replies.search import Mode, SearchOptions
 from turnloom.runtime.protocols import Scorer
+from turnloom.service.admission import yield_to_the_event_loop
 from turnloom.service.config import ReplyServing
 from turnloom.service.conversations import ConversationStates
 from turnloom.service.errors import RefusedError
@@ -137,7 +138,7 @@ class LiveReplies:
     @property
     def pending(self) -> int:
         """The number of conversations that wait to be indexed."""
-        return sum(len(journal.read()[0]) for journal in (self._pending, self._adding))
+        return self._pending.count() + self._adding.count()
 
     def add(self, dialogues: Sequence[dict[str, Any]]) -> int:
         """Save conversations for indexing; return how many are waiting.
@@ -165,6 +166,7 @@ class LiveReplies:
             self._thread.join()
 
     def _loop(self) -> None:
+        yield_to_the_event_loop()
         while not self._stop.wait(self._options.add_every_seconds):
             try:
                 self.index_pending()

@@ -18,7 +18,7 @@ HEADER_SECONDS = 10.0
 READ_SECONDS = 60.0
 """A client may take so long to read its answer when the connection is to be closed."""
 HOLD_SECONDS = 0.1
-"""After a 429, the connection's next request is read this much later: clients that ask again at once would otherwise
+"""After a 429, the connection's next request begins this much later: clients that ask again at once would otherwise
 take the processor from requests that were admitted."""
 
 
@@ -33,6 +33,8 @@ class BoundedHttp(HttpToolsProtocol):
         """Begin to wait for the first request."""
         super().connection_made(transport)
         self._timer: asyncio.TimerHandle | None = None
+        self._answering: RequestResponseCycle | None = None
+        self._held_until = 0.0
         self._begin_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -87,6 +89,11 @@ class BoundedHttp(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         """Refuse at once what would wait too long; most of the cost of a refusal is what comes after this."""
+        held = self._held_until - self.loop.time()
+        if held > 0:  # It was sent before the answer to the request before it.
+            self.loop.call_later(held, self._start_held, cycle, app)
+            return
+        self._answering = cycle
         refusal = self.app_state.get(REFUSAL)
         usual = cycle.keep_alive and not cycle.waiting_for_100_continue and not self.pipeline
         refused = refusal(cycle.scope) if refusal is not None and usual else None
@@ -97,6 +104,10 @@ class BoundedHttp(HttpToolsProtocol):
         cycle.response_started = cycle.response_complete = True  # The parser then skips the request's body.
         self.transport.write(refused)
         self.on_response_complete()
+
+    def _start_held(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        if not self.transport.is_closing():
+            self._start_asgi_task(cycle, app)
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what the parser has stopped at."""
@@ -120,11 +131,14 @@ class BoundedHttp(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Do not wait forever for a client that does not read, nor hurry for one that asks too often."""
-        too_soon = self.cycle is not None and self.cycle.scope["state"].pop(ASKED_TOO_SOON, False)
+        answered = self._answering  # Of requests that are sent without waiting, `cycle` is the last.
+        too_soon = answered is not None and answered.scope["state"].pop(ASKED_TOO_SOON, False)
+        if too_soon:
+            self._held_until = self.loop.time() + HOLD_SECONDS
         super().on_response_complete()
         if self.transport.is_closing():
             self._close()
-        elif too_soon and not self.pipeline:
+        elif too_soon and self.cycle is answered:
             self.flow.pause_reading()
             self.loop.call_later(HOLD_SECONDS, self._read_on)
 
