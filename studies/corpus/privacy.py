@@ -1,10 +1,10 @@
 """Recall and over-scrub on the labelled halves of the tests, with and without the extra `privacy`.
 
 A text counts as found if nothing of its marked values is left; a text without personal data counts as over-scrubbed if
-anything in it was replaced. `development`, `independent` and `second` were tuned on. Nothing of the held-back texts
-(`held_back`, `blind`) is shown: don't tune on them.
+anything in it was replaced. `development`, `independent`, `second`, `third` and `fourth` were tuned on. Nothing of the
+held-back texts (`held_back`, `blind`) is shown: don't tune on them.
 
-Usage: python -m studies.corpus.privacy SPACY_MODEL
+Usage: python -m studies.corpus.privacy SPACY_MODEL [HALF ...]
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ PREFIXES = {
     "development": "pii_dev",
     "independent": "pii_independent",
     "second": "pii_second",
+    "third": "pii_third",
+    "fourth": "pii_fourth",
     "held_back": "pii_own",
     "blind": "pii_blind",
 }

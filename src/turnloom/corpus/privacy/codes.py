@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from turnloom.corpus.privacy.pattern import NUMBERING, NUMERAL, Pattern, cued, is_elsewhere, near
+from turnloom.corpus.privacy.pattern import NUMBERING, NUMERAL, SPELLED_HINT, Pattern, asked, cued, is_elsewhere, near
 
 __all__ = ["CODES"]
 
@@ -20,7 +20,7 @@ _OTHER_CODES = re.compile(
 _CODE_KINDS = (
     r"verification|one[- ]time|otp|2fa|two[- ]factor|mfa|sms|text|log-?in|sign-?in|security|authenticator|auth|"
     r"authentication|access|activation|"
-    r"confirmation|unlock|reset"
+    r"confirmation|unlock|reset|approval|transaction|payment|3-?d ?s(?:ecure)?|3ds|voice|email|e-mail"
 )
 _CODE_CUES = (
     rf"(?:(?:{_CODE_KINDS})[ -])?(?:pass)?code|(?:{_CODE_KINDS})[ -](?:pin|password|number)|otp|2fa|m?tan|"
@@ -31,18 +31,6 @@ _CODE_CUES = (
     r"|kod weryfikacyjny|код"
 )
 _CODE = r"\d{3}[ -]\d{3,4}|\d{4}[ -]\d{2,4}|\d{2}[ -]\d{2}[ -]\d{2}|\d{4,8}|[A-Z0-9]{3}-[A-Z0-9]{3}(?!-)"
-_CARD_CODES = (
-    r"cvv2?(?: code)?|cvc2?|cvn|cvs code|csc|cid|cv2|(?:back|front|reverse) of (?:the |my |this |ur |your |"
-    r"its )?(?:bank |credit |debit |visa )?"
-    r"card|signature (?:strip|panel)|card verification|(?:the )?(?:last )?(?:3|three) (?:digits?|numbers?)|"
-    r"(?:security|sec) (?:number|digits?|no)|(?:karten)?pr[üu]f(?:nummer|ziffer|code)|cryptogramme(?: visuel)?|"
-    r"security code|(?:3|"
-    r"three|4|four)[- ]?digit (?:security |batch )?code|sec code|(?:by|under|near|next to|after|"
-    r"beside) the signature|last three|"
-    r"verification (?:number|no|digits)(?: on| of)?|(?:at|on) (?:the|its) back|card'?s? back|"
-    r"digits? on (?:the|its|my) (?:back|front|reverse)(?: of (?:the|my) card)?|on the back|code on the (?:back|"
-    r"front)|c[oó]digo de seguridad|codice (?:di sicurezza|cvv)"
-)
 
 
 def _is_code(value: str, before: str) -> bool:
@@ -65,7 +53,10 @@ def _is_code(value: str, before: str) -> bool:
 # Words that make digits near them a code. Weaker ones need six digits, as most codes have.
 _SENT = (
     rf"(?:{_CODE_KINDS})[ -]?(?:pass)?codes?|codes?|cod|pass ?codes?|otps?|one[- ]time|2fa|mfa|verif\w+|"
-    rf"authenticator|authy|"
+    rf"authenticator|authy|(?:grey|gray|little|security|hardware|bank|broker|digital) token|token (?:shows|displays|"
+    rf"says|reads)|"
+    rf"dongle|key ?fob|fob|card reader|pinsentry|digipass|robot|robo ?call|automated (?:call|voice|message)|voice "
+    rf"(?:call|confirmation)|"
     r"tan|pin(?:s|'s)?(?: ?code| number)?|(?:4|5|6|7|8|four|five|six|seven|eight)[- ]?(?:digits?|numbers?)|"
     r"c[oó]digos?|clave|code de|codice|kode?n?|kod|код|(?:best[äa]tigungs|sicherheits|verifizierungs|freischalt|"
     r"verificatie|"
@@ -79,17 +70,18 @@ _TEXTED = (
 _WEAK = (
     rf"{_TEXTED}|sent me|message|right one|first it was|sent me|got|get|received|recieved|came|comes|says|said|"
     rf"shows|reads|try|tried|typed|entered|entering|put in|putting|type|"
-    r"enter|read|screen|app|phone|login|log(?:ged|ging)? in|sign(?:ed|ing)? in|verify|number|numbers|digits"
+    r"enter|expired|invalid|timed out|too late|read out|call(?:ed)? (?:said|read)|reply with|read|screen|app|phone|"
+    r"login|log(?:ged|ging)? in|sign(?:ed|ing)? in|verify|number|numbers|digits"
 )
 _SPELLED = rf"(?i:{NUMERAL})(?:[ ,.-]{{1,3}}(?i:{NUMERAL})){{3,7}}"
-_SPELLED_HINT = rf"(?i:{NUMERAL}[ ,.-]+{NUMERAL}[ ,.-]+{NUMERAL})"
 _DIGITS = (
     r"[A-Z]-\d{4,8}|\d{3}[ .-]\d{3,4}|\d{4}[ -]\d{4}|\d{2}(?P<by>[ .-])\d{2}(?P=by)\d{2}|"
     r"\d(?P<gap>[ .-]|, ?)\d(?:(?P=gap)\d){2,6}|\d{3}-\d{3}-\d{2,3}|\d{4,8}"
 )
+_DIGITS_HINT = r"\d{4}|\d{3}[ .-]\d|\d\d[ .-]\d\d|\d[ .,-]+\d[ .,-]+\d"
 _MIXED_CODE = (
     r"(?=[A-Za-z-]{0,9}\d)(?=[\d-]{0,9}[A-Za-z])(?:[A-Z0-9]{5,10}|[A-Za-z](?=[a-z0-9]{0,7}[A-Z])[A-Za-z0-9]{4,7}|"
-    r"[A-Z0-9]{3,5}(?:-[A-Z0-9]{3,5}){1,3}|"
+    r"[A-Z0-9]{2,5}(?:-[A-Z0-9]{3,5}){1,3}|"
     r"[a-z0-9]{4,5}(?:-[a-z0-9]{4,5}){1,3})"
 )
 _SENT_CUE = rf"(?<![A-Za-z])(?i:{_SENT})(?![A-Za-z])"
@@ -121,20 +113,37 @@ _UNNAMED = (
     r"(?![^\n]{0,30}\b(?i:orders?|tickets?|flights?|bookings?|invoices?|items?|miles|km|points|refund|ref|tracking)\b)"
 )
 _NOT_SENT = re.compile(
-    r"(?i)(?:[$€£#]|\b(?:in|since|until|from|by|call|dial|at|on|ba|aa|dl|ua|lh|room|page|line|build|version|kb|"
+    r"(?i)(?:[$€£#]|\b(?:(?<!put )(?<!putting )(?<!type )(?<!typed )(?<!typing )(?<!key )(?<!keyed )in|since|until|"
+    r"from|by|call|dial|at|on|ba|aa|dl|ua|lh|room|page|line|build|version|kb|"
     r"approx|about|over|under)) ?$"
 )
-
-
-def _is_card_code(value: str, before: str) -> bool:
-    return not re.search(r"(?i)[$€£#]\s?$|\b(?:exp|expir\w+|valid)\W{1,3}$", before)
 
 
 _YOURS = r"(?:your|my|the|a|dein|ihr|tu|su|votre|ton|il tuo|o seu)"
 CODES = (
     Pattern("SECRET", r"G-\d{6}", re.compile(r"(?<![\w-])G-\d{6}(?![\w-])")),
     cued("SECRET", r"pin(?: ?code| number)?", r"\d{4,8}", script=""),
-    cued("SECRET", _CARD_CODES, r"\d{3,4}"),
+    cued(
+        "SECRET",
+        r"(?:screen|phone|tablet|ipad|sim|key|keypad|safe|alarm|gate|door|garage|entry|building|voicemail|lock ?box|"
+        r"padlock)"
+        r"[ -]?(?:lock|code|pin|combination|combo)(?: code| pin)?|combination|(?:approval|matching|login approval) "
+        r"number",
+        r"\d{4,8}#?|\d{2,3}(?=[.,;!\n]|$)",
+        _is_code,
+    ),
+    # "To confirm the swap reply with 53612", "it says 8841 on my phone"
+    Pattern(
+        "SECRET",
+        r"(?i:with|says|said|showing|shows|reads|got|there'?s) [^ ]*\d",
+        re.compile(
+            rf"(?<![\w<])(?i:reply|respond|answer|text back|confirm)(?i: with| by texting)(?: code)? "
+            rf"(?P<value>{_CODE})(?![\w-])|"
+            rf"(?<![\w<])(?i:says|said|showing|shows|reads|got|there'?s) (?P<shown>\d{{4,8}}) (?i:on|in) (?i:my|the) "
+            rf"(?i:phone|mobile|cell|text|sms|app|message|authenticator)\b"
+        ),
+        _is_sent,
+    ),
     cued("SECRET", _CODE_CUES, _CODE, _is_code, script="验证码|驗證碼|認証コード|인증번호"),
     Pattern(
         "SECRET",
@@ -162,14 +171,45 @@ CODES = (
             rf"(?!\w)"
         ),
     ),
-    *near("SECRET", _SENT, rf"(?<!\d )(?:{_DIGITS})(?! ?\d| [A-D]\b)", _is_sent, ahead=80),
-    near("SECRET", _TEXTED, rf"(?<!\d )(?:{_DIGITS})(?! ?\d| [A-D]\b)", _is_sent, ahead=80)[0],
+    *near("SECRET", _SENT, rf"(?<!\d )(?:{_DIGITS})(?! ?\d| [A-D]\b)", _is_sent, ahead=80, also=_DIGITS_HINT),
+    *near(
+        "SECRET",
+        rf"{_TEXTED}|(?:came|sent|got|received|arrived|come) (?:by|via|in|through|as) (?:a |the |an )?(?:text|sms|"
+        rf"email|post|push)",
+        rf"(?<!\d )(?:{_DIGITS})(?! ?\d| [A-D]\b)",
+        _is_sent,
+        ahead=80,
+        also=_DIGITS_HINT,
+    ),
+    # The number to match: "approve or type 58".
+    Pattern(
+        "SECRET",
+        r"(?i:push|approve|prompt|match|notification)",
+        re.compile(
+            r"(?<![\w<])(?i:push|approve|prompt|match(?:ing)?|notification)\b[^\n<]{0,40}?\b(?i:type|tap|enter|"
+            r"press|select|choose|shows?|says|number|is) "
+            r"(?P<value>\d{2,3})(?![\w%]|[.,:/-]\d| (?:to|for)\b)"
+        ),
+        _is_sent,
+    ),
+    # Another one: "that was the old one. 615 780".
+    Pattern(
+        "SECRET",
+        r"<SECRET>[^<]*(?i:old|wrong|new|another|next|try|again|second|different)",
+        re.compile(
+            r"<SECRET>[^<]{0,120}?\b(?i:old one|wrong one|new one|another(?: one)?|next one|try|again|second one|"
+            r"different)\b"
+            r"[^<\d]{0,20}(?P<value>\d{3}[ -]\d{3}|\d{4,8})(?![\w%]|[.,:/-]\d)"
+        ),
+        _is_sent,
+    ),
     *near(
         "SECRET",
         _WEAK,
         rf"(?<!\d )(?:\d{{6}}|(?!7\d7)\d{{3}}[ -]\d{{3}})(?![ -]?\d| [A-D]\b){_UNNAMED}",
         _is_bare,
         ahead=80,
+        also=_DIGITS_HINT,
     ),
     *(
         Pattern(
@@ -186,14 +226,43 @@ CODES = (
             digits=digits,
         )
         for hint, value, digits in (
-            (r"(?i:got it|it says|it is|its|it's|here|enter|type|use) ", r"\d{4,8}", True),
-            (_SPELLED_HINT, _SPELLED, False),
+            (r"(?i:got it|it says|it is|its|it's|here|enter|type|use)[ ,:.]", r"\d{4,8}", True),
+            (SPELLED_HINT, _SPELLED, False),
         )
     ),
-    *near("SECRET", _SENT, _SPELLED, _is_sent, ahead=80, digits=False, hint=_SPELLED_HINT),
+    *near("SECRET", _SENT, _SPELLED, _is_sent, ahead=80, digits=False, hint=SPELLED_HINT),
+    # Six single digits, spelled out: nobody counts like this.
+    Pattern(
+        "SECRET",
+        SPELLED_HINT,
+        re.compile(rf"(?<![\w<])(?P<value>(?i:{NUMERAL})(?:[ ,.-]{{1,3}}(?i:{NUMERAL}))+)(?!\w)"),
+        lambda value, before: (
+            len(re.findall(r"\w+", value)) == 6
+            and not value.lower().startswith("one")
+            and not is_elsewhere(before)
+            and re.search(r"(?i)\b(?:for|as in|like) \w+[ ,]*$", before) is None
+        ),
+        digits=False,
+    ),
+    Pattern(
+        "SECRET",
+        r"<SECRET>,? (?:so|that'?s|thats|i mean|or|no|sorry|then|and|again|as in)",
+        re.compile(
+            r"<SECRET>,? (?:so|that'?s|thats|i mean|or|no|sorry|then|and|again|as in)[ "
+            r",]{1,2}(?P<value>\d{4,8})(?![\w%]|[.,:/-]\d)"
+        ),
+        _is_sent,
+    ),
+    asked(
+        "SECRET",
+        rf"{_SENT}|what (?:does|did) (?:it|the (?:text|sms|message|app))|read (?:it|that|them|me)|{_TEXTED}",
+        rf"(?:{_DIGITS}|{_SPELLED}|{_MIXED_CODE})(?![\w@]|[.,:/-]\w| ?[$€£%])",
+        _is_sent,
+    ),
     *near(
         "SECRET",
-        r"(?:verification|one[- ]time|otp|2fa|two[- ]factor|mfa|sms|log-?in|sign-?in|authenticat\w+|backup|"
+        r"(?:enrol+ment|registration|sign-?up|link(?:ing)?|pairing|set-?up|invit\w+|letter|verification|one[- ]time|"
+        r"otp|2fa|two[- ]factor|mfa|sms|log-?in|sign-?in|authenticat\w+|backup|"
         r"recovery|access|"
         r"activation|security|reset|unlock) (?:codes?|passcodes?|keys?)|otps?|pass ?codes?|(?:with|the|a|this|my|"
         r"your|ur) code|"
@@ -201,20 +270,5 @@ CODES = (
         _MIXED_CODE,
         _is_mixed,
         ahead=70,
-    ),
-    *near(
-        "SECRET",
-        _CARD_CODES,
-        r"\d{3,4}|\d(?: \d){2,3}",
-        _is_card_code,
-        behind=25,
-    ),
-    *near(
-        "SECRET",
-        _CARD_CODES,
-        rf"(?i:{NUMERAL})(?:[ ,-]{{1,2}}(?i:{NUMERAL})){{2,3}}",
-        behind=25,
-        digits=False,
-        hint=_SPELLED_HINT,
     ),
 )

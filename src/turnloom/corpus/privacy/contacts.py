@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
-from turnloom.corpus.privacy.pattern import NUMBERING, Pattern
+from turnloom.corpus.privacy.pattern import NUMBERING, NUMERAL, SPELLED_HINT, Pattern, is_elsewhere
 from turnloom.corpus.privacy.phones import is_phone
 
 __all__ = ["ADDRESSES", "CALLS"]
@@ -23,6 +23,8 @@ def _is_ip(value: str, before: str) -> bool:
 
 def _is_packed_mac(value: str, before: str) -> bool:
     """Whether twelve hexadecimal digits follow the word MAC."""
+    if re.fullmatch(r"[A-Za-z]{2}\d{10}", value):  # A security's number.
+        return re.search(r"(?i)\bmac\b", before[-25:]) is not None
     return not value.isdigit() or re.search(r"(?i)\bmac\b", before[-25:]) is not None
 
 
@@ -37,8 +39,19 @@ _DOT = r"dot|punto|point|punkt|ponto|точка|punt"
 _JOIN = rf"{_DOT}|underscore|dash|hyphen|minus|plus|guion|tiret"
 _SPOKEN_USER = rf"[^\W_][\w.+-]{{0,40}}(?: (?i:{_JOIN}) [\w.+-]{{1,30}}){{0,4}}"
 _END = r"(?![\w@])"
+_SMALL_NUMBER = (
+    r"oh|zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|"
+    r"twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred"
+)
 
 ADDRESSES = (
+    # "https://user:secret@host/path", "postgres://...": before the e-mail address that it seems to hold.
+    Pattern(
+        "URL",
+        r"://[^\s/@]+:[^\s/@]+@",
+        re.compile(r"(?<![\w+.-])[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s<>\"'/@:]{0,80}:[^\s<>\"'/@]{1,200}@[^\s<>\"'\]]+"),
+        digits=False,
+    ),
     # Matches every word, address or not, so that none is scanned again from each of its characters.
     Pattern(
         "EMAIL",
@@ -59,23 +72,17 @@ ADDRESSES = (
     ),
     Pattern(
         "EMAIL",
+        rf"@(?i:{_MAILERS})",
+        re.compile(rf"(?<![\w.@+-])\w[\w.+-]{{0,63}}@(?i:{_MAILERS})(?: (?i:{_DOT}) [a-z]{{2,4}}\b)?(?![\w@-]|\.\w)"),
+        digits=False,
+    ),
+    Pattern(
+        "EMAIL",
         rf"[\[({{<] ?(?i:@|{_AT}) ?[\])}}>]",
         re.compile(
             rf"(?<![\w.@+-])[\w+-][\w.+-]{{0,63}}(?: ?[\[({{] ?(?i:\.|{_DOT}) ?[\])}}] ?[\w-]{{1,30}}){{0,3}} "
             rf"?[\[({{<] ?(?i:@|{_AT}) ?[\])}}>] ?"
             rf"[\w-]{{1,63}}(?:(?: ?[\[({{<] ?(?i:\.|{_DOT}) ?[\])}}>] ?|\.| (?i:{_DOT}) )[A-Za-z]{{2,20}}){{1,3}}"
-        ),
-        digits=False,
-    ),
-    # "kate at example dot com"; several words before only after "mail is".
-    Pattern(
-        "EMAIL",
-        rf" (?i:{_AT}) [^ ]+ (?i:{_DOT}) | (?i:at) (?i:{_MAILERS})",
-        re.compile(
-            rf"(?<![\w.@+-])(?:(?<=mail is )(?:[\w-]{{1,20}} ){{0,3}}|(?<=address is )(?:[\w-]{{1,20}} ){{0,3}})"
-            rf"?{_SPOKEN_USER} (?i:{_AT}) "
-            rf"(?!(?i:the|a|my|your|this|that|our)\b)(?:[\w-]{{2,40}}(?: (?i:{_DOT}) (?!com(?!\b))[^\W\d_]{{2,12}})"
-            rf"{{1,3}}|(?i:{_MAILERS})(?:\.[a-z]{{2,3}})?){_END}"
         ),
         digits=False,
     ),
@@ -86,9 +93,23 @@ ADDRESSES = (
         re.compile(
             rf"(?:(?<=[:,?] )|(?<=[:?]\n)|(?<='s )|(?<= is )|(?<=its ))(?P<value>[A-Za-z0-9]{{1,20}}(?:(?:, ?|"
             rf" )(?!(?i:at)\b)[A-Za-z0-9]{{1,15}}){{0,7}},? "
-            rf"(?i:at) (?!(?i:the|a|my|your|this|that|our)\b)[A-Za-z0-9-]{{1,20}}(?: [A-Za-z0-9-]{{1,20}}){{0,2}}?("
+            rf"(?i:at) (?!(?i:the|a|my|your|this|that|our|some|any|which|what|least)\b)[A-Za-z0-9-]{{1,20}}(?: "
+            rf"[A-Za-z0-9-]{{1,20}}){{0,2}}?("
             rf"?: (?i:{_DOT}) (?i:com|net|org|co|uk|de|fr|es|it|nl|io|edu|gov|eu|ie|au|ca|in|"
             rf"[a-z]{{2}})){{1,2}}){_END}"
+        ),
+        digits=False,
+    ),
+    # "kate at example dot com"; several words before only after "mail is".
+    Pattern(
+        "EMAIL",
+        rf" (?i:{_AT}) [^ ]+ (?i:{_DOT}) | (?i:at) (?i:{_MAILERS})",
+        re.compile(
+            rf"(?<![\w.@+-])(?:(?<=mail is )(?:[\w-]{{1,20}} ){{0,3}}|(?<=address is )(?:[\w-]{{1,20}} ){{0,3}})"
+            rf"?{_SPOKEN_USER} (?i:{_AT}) "
+            rf"(?!(?i:the|a|my|your|this|that|our|some|any|which|what|least)\b)(?:[\w-]{{2,40}}(?: (?i:{_DOT}) "
+            rf"(?!com(?!\b))[^\W\d_]{{2,12}})"
+            rf"{{1,3}}|(?i:{_MAILERS})(?:\.[a-z]{{2,3}})?){_END}"
         ),
         digits=False,
     ),
@@ -98,7 +119,7 @@ ADDRESSES = (
         re.compile(rf"(?<=> )(?i:at) [\w-]{{2,40}} (?i:dot) [a-z]{{2,6}}{_END}"),
         digits=False,
     ),
-    Pattern("URL", "://", re.compile(r"\b(?:https?|ftp|wss?)://[^\s<>\"'\]]+", re.IGNORECASE), digits=False),
+    Pattern("URL", "://", re.compile(r"\b[a-z][a-z0-9+-]{1,20}://[^\s<>\"'\]]+", re.IGNORECASE), digits=False),
     Pattern("URL", r"(?i:www\.)", re.compile(r"\bwww\.[^\s<>\"'\]]+", re.IGNORECASE), digits=False),
     # Any domain, if a path follows.
     Pattern(
@@ -145,7 +166,33 @@ ADDRESSES = (
         re.compile(r"(?<![\w+])\+ ?\d(?:[ ()./-]{0,3}\d){7,14}(?![\w]|[ .-]?\d)"),
         lambda value, before: len(value) - value.count(" ") >= 9,
     ),
-    Pattern("IP", r"\d\.\d", re.compile(r"(?<![\w.:])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)"), _is_ip),
+    Pattern(
+        "IP",
+        r"\d\.\d",
+        re.compile(r"(?<![\w.:])(?:::ffff:)?(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)"),
+        _is_ip,
+    ),
+    # Written to get past a filter, or cut short: "84[.]22[.]19[.]7", "ip 84,22,19,7", "ip 84.22.19.xxx".
+    Pattern(
+        "IP",
+        r"\d\[\.\]\d|\d(?:\[|\()dot(?:\]|\))\d|(?i:(?:^|[^A-Za-z])ips?(?:v4|'s)?[^A-Za-z])",
+        re.compile(
+            r"(?<![\w.:])(?P<value>\d{1,3}(?:(?:\[\.\]|\[dot\]|\(dot\)|\(\.\))\d{1,3}){3}(?![\w.]))|"
+            r"(?<![\w<])(?i:ips?(?:v4)?(?: address(?:es)?| addr| no| "
+            r"number)?)\b[^\d\n<]{0,25}(?P<said>\d{1,3}(?:(?: ?[.,·-] ?| (?:dot|point) | )"
+            r"\d{1,3}){2}(?: ?[.,·-] ?| (?:dot|point) | )(?:\d{1,3}|[xX*]{1,3}))(?![\w]|[.,]\d)"
+        ),
+    ),
+    Pattern(
+        "IP",
+        rf"(?i:(?:{_SMALL_NUMBER}) (?:dot|point) )",
+        re.compile(
+            rf"(?<![\w<])(?P<value>(?i:(?:{_SMALL_NUMBER}|and|\d)(?:[ -](?:{_SMALL_NUMBER}|and|\d{{1,3}})){{0,5}}"
+            rf"(?: (?:dot|point) (?:{_SMALL_NUMBER}|and|\d{{1,3}})(?:[ -](?:{_SMALL_NUMBER}|and|"
+            rf"\d{{1,3}})){{0,5}}){{3}}))(?!\w)"
+        ),
+        digits=False,
+    ),
     Pattern(
         "IP",
         r"[0-9A-Fa-f]:[0-9A-Fa-f:]*:|::",
@@ -154,10 +201,6 @@ ADDRESSES = (
     ),
 )
 
-_NUMERAL = (
-    r"(?:oh?|zero|one|two|three|four|five|six|seven|eight|nine|double|triple|null|eins|zwei|drei|vier|fünf|sechs|"
-    r"sieben|acht|neun)"
-)
 CALLS = (
     Pattern(
         "PHONE",
@@ -170,15 +213,16 @@ CALLS = (
     ),
     Pattern(
         "PHONE",
-        rf"(?i:{_NUMERAL}[ ,-]+{_NUMERAL}[ ,-]+)",
-        re.compile(rf"(?<![\w<])(?i:{_NUMERAL})(?:[ ,.-]{{1,2}}(?i:{_NUMERAL})){{6,19}}(?!\w)"),
+        SPELLED_HINT,
+        re.compile(rf"(?<![\w<])(?i:{NUMERAL})(?:[ ,.-]{{1,2}}(?i:{NUMERAL})){{6,19}}(?!\w)"),
         digits=False,
     ),
     Pattern(
         "PHONE",
-        rf"(?i:{_NUMERAL}[ ,-]+{_NUMERAL}[ ,-]+)",
+        SPELLED_HINT,
         re.compile(
-            rf"(?<![\w<])(?i:{_NUMERAL})(?:[ ,-]{{1,2}}(?i:{_NUMERAL})){{2,5}}[ ,-]{{1,2}}\d{{3}}[ -]?\d{{2,4}}(?!\w)"
+            rf"(?<![\w<])(?i:{NUMERAL})(?:[ ,-]{{1,2}}(?i:{NUMERAL})){{2,5}}[ ,-]{{1,2}}\d{{3}}[ -]?\d{{2,4}}(?![ "
+            rf"-]?\w)"
         ),
     ),
     Pattern(
@@ -198,6 +242,24 @@ CALLS = (
             r"(?<![\w<])(?i:ext|extension|durchwahl)\b[.: ]{1,3}(?:number |no\.? )?(?P<value>\d{2,6})(?!\w)"
             r"(?=\s+(?:on|at)\s+<PHONE>|[^\n]{0,2}$|[.,;])"
         ),
+    ),
+    Pattern(
+        "URL",
+        r"localhost[:/]",
+        re.compile(r"(?<![\w@.-])localhost(?::\d{2,5})?/[^\s<>\"')\]]+"),
+        digits=False,
+    ),
+    # Ten digits as in India, and nothing else they are said to be.
+    Pattern(
+        "PHONE",
+        r"[6-9]\d{9}",
+        re.compile(
+            r"(?<![\w.,$€£#/:-])(?<!\d )(?P<value>[6-9]\d{9})(?![\w-]|[.,:/]\d| \d)(?![^\n]{0,40}\b(?i:order|ticket|"
+            r"booking|"
+            r"invoice|parcel|track\w*|serial|model|ref\w*|case|claim|policy|contract|meter|units?|points|"
+            r"transaction|id)\b)"
+        ),
+        lambda value, before: not is_elsewhere(before) and NUMBERING.search(before.rstrip()) is None,
     ),
     Pattern(
         "URL",

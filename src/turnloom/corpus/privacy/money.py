@@ -17,7 +17,8 @@ _ACCOUNTS = (
     r"compte(?: bancaire| courant)?|clabe(?: interbancaria)?|bankgiro"
 )
 _BANKS = (
-    r"sort[ -]?code|s/c|routing|aba(?: routing)?|rtn|transit|institution|bsb|blz|bankleitzahl|ag[êe]ncia|"
+    r"sort[ -]?code|s/c|r/?t ?(?:#|no|number|nr)?|routing|aba(?: routing)?|rtn|transit|institution|bsb|blz|"
+    r"bankleitzahl|ag[êe]ncia|"
     r"clearing(?:nummer)?"
 )
 _CARDS = r"card|visa|master ?card|amex|american express|debit|credit|karte|kreditkarte|tarjeta|cart[aã]o|carte|carta"
@@ -30,13 +31,32 @@ def _is_account(value: str, before: str) -> bool:
 
 
 _NEAR = (
-    rf"{_BANKS}|iban|direct deposit|(?:account|acct|acc|a/c) ?(?:number|numbers|no|num|nr|#)|acct|savings|checking|"
+    rf"{_BANKS}|iban|direct deposit|clabe|(?:account|acct|acc|a/c) ?(?:number|numbers|no|num|nr|#)|acct|savings|"
+    rf"checking|"
     rf"(?:my|ur|your|the) (?:check|cheque|bank)|"
-    r"credit union|wire transfer|rib|giro|payee|payout|standing order|bacs|sepa"
+    r"credit union|wire transfer|rib|giro|payee|payout|standing order|bacs|sepa|rt ?#|r/t|ach|payroll|bank details"
 )
 _NUMBERS = (
-    r"(?<!\d )(?<!\d-)(?:\d{6,17}|\d\d[ -]\d\d[ -]\d\d|(?!\d?[ -]?\d{3}[ -]\d{3}[ -]\d{4})\d{3,4}(?:[ -]\d{"
+    r"(?<!\d )(?<!\d-)(?:\d{6,18}|\d(?: \d){7,11}|\d\d[ -]\d\d[ -]\d\d|(?!\d?[ -]?\d{3}[ -]\d{3}[ "
+    r"-]\d{4})\d{3,4}(?:[ -]\d{"
     r"2,4}){2,3}|\d{3}-\d{3}|\d{2}-\d{4}-\d{7}-\d{2,3})(?![ -]?\d)"
+)
+
+
+_PAYING = r"refund\w*|pay\w*|paid|charge\w*|balance|(?:micro-?)?deposit\w*|amount|total"
+_SPELLED_NUMBER = (
+    r"(?:oh?|zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|"
+    r"nine)teen|"
+    r"twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|double|triple)"
+)
+_PAID = (
+    r"(?:pay|paid|refund(?:ed)?|transfer(?:red)?|send|sent|deposit(?:ed)?|credit(?:ed)?)(?: (?:it|this|that|me|the "
+    r"\w+))? "
+    r"(?:in)?to|pay in|direct debit|wire(?:d)?(?: it| this| the money)? to|standing order|nationwide|barclays|"
+    r"lloyds|natwest|"
+    r"hsbc|santander|monzo|starling|halifax|tsb|chase|wells fargo|citibank|hdfc|icici|sbi|axis bank|commonwealth "
+    r"bank|anz|"
+    r"westpac|nab|building society|roll number|my bank|bank"
 )
 
 
@@ -112,13 +132,47 @@ MONEY = (
     cued("ACCOUNT", "swift(?:/bic)?|bic(?:/swift)?", r"[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?", digits=False),
     cued("ACCOUNT", "ifsc", r"[A-Za-z]{4}0[A-Za-z0-9]{6}"),
     cued("ACCOUNT", _BANKS, r"\d{2,4}[ -]\d{2,3}(?:[ -]\d{2,3})?|\d{3,9}", count_digits(3, 9)),
+    cued("ACCOUNT", "SC|RT|RTN|AN|AC|A/C", r"\d{6,12}", exact=True),
+    # Spelled out: "sort code's twenty, thirty-four, eleven".
+    cued(
+        "ACCOUNT",
+        rf"{_BANKS}|(?:account|acct)(?: number)?",
+        rf"(?i:{_SPELLED_NUMBER}(?:[ ,.-]{{1,3}}{_SPELLED_NUMBER}){{2,20}})",
+        digits=False,
+    ),
+    Pattern(
+        "ACCOUNT",
+        r"\d\d-\d{4}-\d{7}-\d\d|[*x•]{2}\d{4} \d{3}",
+        re.compile(r"(?<![\w-])(?P<value>\d\d-\d{4}-\d{7}-\d{2,3}|[*xX•]{2,8}\d{4} \d{3,4} \d{3,4})(?![\w-])"),
+    ),
+    cued("ACCOUNT", "sc|sort", r"\d{2}[ -]?\d{2}[ -]?\d{2}(?!\d)"),
+    # A sort code and an account beside it: "20-44-11 / 33819022".
+    Pattern(
+        "ACCOUNT",
+        r"\d\d[ -]?\d\d[ -]?\d\d[^\w\n]{1,4}[a-z/ ]*\d{8}",
+        re.compile(
+            r"(?<![\w.,#$€£-])(?<!\d )(?P<value>\d\d([ -])\d\d\2\d\d\W{1,4}(?:(?i:account|acct|acc|a/c|and|number|"
+            r"no)[ .:]{1,2})"
+            r"{0,3}\d{8})(?![\w-])"
+        ),
+    ),
+    # Where money goes to or comes from: "pay into 33819022".
+    *near(
+        "ACCOUNT",
+        _PAID,
+        r"(?<!\d )(?<!\d-)(?:\d{8}|\d{9,12})(?![ -]?\d)",
+        _is_payable,
+        ahead=50,
+        behind=30,
+        harmless=_PAYING,
+    ),
     cued("ACCOUNT", _ACCOUNTS, IDENTIFIER, _is_account),
     Pattern(
         "ACCOUNT",
         r"(?i:(?:savings|checking|bank) account)",
         re.compile(r"(?<![\w<])(?i:savings|checking|bank) account\b[^\d\n<]{0,40}(?P<value>\d{8,17})(?![\w])"),
     ),
-    *near("ACCOUNT", _NEAR, _NUMBERS, _is_payable, ahead=50, behind=50),
+    *near("ACCOUNT", _NEAR, _NUMBERS, _is_payable, ahead=50, behind=50, harmless=_PAYING),
     Pattern(
         "ACCOUNT",
         r"<ACCOUNT>",

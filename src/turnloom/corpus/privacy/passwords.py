@@ -4,47 +4,30 @@ from __future__ import annotations
 
 import re
 
-from turnloom.corpus.privacy.pattern import NUMERAL, Pattern, cued, near
+from turnloom.corpus.privacy.passphrases import CALLED, PASSWORD_WORDS, UNSAID
+from turnloom.corpus.privacy.pattern import Pattern, asked, cued, near
 
-__all__ = ["PASSWORDS"]
+__all__ = ["PASSWORDS", "SIGNS"]
 
-_PASSWORDS = (
-    r"pass ?words?|pass ?wort|kennwort|passwd|pwd|pw|pass ?phrase|passcode|contrase[ñn]a|clave|senha|mot de passe|"
-    r"wachtwoord|has[łl]o|"
-    r"lösenord|adgangskode|salasana|heslo|parola|şifre|пароль|(?:wi-?fi|network|security) key|login code"
-)
 _STRONG = r"(?=[^\s<>]{0,40}\d)(?=[^\s<>]{0,40}[A-Za-z])[^\s<>@\"'(),;:]{0,40}[!$%&*#?^~+_][^\s<>\"'(),;]{0,40}"
 _MIXED = r"(?=[^\s<>]{0,40}\d)(?=[^\s<>]{0,40}[a-z])(?=[^\s<>]{0,40}[A-Z])[A-Za-z0-9.-]{6,40}"
-_UNSAID = frozenset(
-    """
-    wrong incorrect not expired invalid still required correct weak strong protected never being changed reset
-    missing empty case sensitive error again field page link problem issue recovery manager please help forgotten
-    the your this that what how when where why and but because will would must should can could has have had was
-    were does doesn't isn't won't or for with hint rules policy login email
-    """.split()
-)
 
 
 def _is_password(value: str, before: str) -> bool:
     """Whether what follows the word password is one: with a digit or a sign, or after a colon."""
-    if value.lower().strip(".!?,") in _UNSAID or len(value) < 4:
+    if value.lower().strip(".!?,") in UNSAID or len(value) < 4:
         return False
     if re.search(r"[:=]\s*[\"'“(\[]?$", before):
         return True
     return any(map(str.isdigit, value)) or re.search(r"\w[!$%&*#?^~+_@]\w", value) is not None
 
 
-_WORDED = (
-    r"pas+[ -]?w(?:or|ro|r|o)[dt]e?s?|pas+w|pas+[ -]?ord|pass?w?d|pswd?|pwrd|p/w|pass ?phrases?|pass ?keys?|passcodes?|"
-    r"(?:temp|temporary|old|new|current|wifi|wi-fi|login|my|ur|your|the|and|user|admin|correct|wrong|"
-    r"different) pass(?:es)?|"
-    rf"{_PASSWORDS}"
-)
 _LOGIN = (
-    rf"{_WORDED}|log-?ins?|log(?:ged|ging|s)?[ -](?:in|on|me|out|into)|sign(?:ed|ing)?[ -]?(?:in|into|on)|"
+    rf"{CALLED}|log-?ins?|log(?:ged|ging|s)?[ -](?:in|on|me|out|into)|sign(?:ed|ing)?[ -]?(?:in|into|on)|"
     rf"credentials?|creds|"
     r"user ?names?|user|usr|locked out|wi-?fi|router|hotspot|ssid|admin|root|ssh|vpn|portal|unlock|bitlocker|hunter"
 )
+SIGNS = r"[A-Za-z][$#%^@!*~][A-Za-z0-9]"
 _SIGN = r"!$%&*#?^~+_=§£@"
 # Words of letters with digits or signs: as a password is, near its name.
 _WORDLIKE = (
@@ -62,7 +45,7 @@ _NO_PASSWORD = re.compile(
     r"covid|q|fy|day|week|top|terminal|gate|room)[-_]?\d[\d.]*\w?|"
     r"#?\d+(?:st|nd|rd|th|[a-z]{1,5})|#?\d+(?:[-/]\d+)*[a-z]?|[\d.,]+[-/]?[a-z]*|\w+'\w{1,2}|[a-z]+[!?.]+|[a-z]+\d|"
     r"24/7|(?!abc|qwe|asd|zxc|xyz|adm|pas)[A-Z]{1,3}-?\d+|[\w.-]+@[\w.-]+|[a-z]+_[a-z_]+|[a-z]+(?:-[a-z]+){2,}|"
-    r"[A-Z_]+|@\w+|#\w+|f[*#@!]+\w*|"
+    r"[A-Z_]+|@\w+|#.+|[a-z]+=\d+|(?:alt|ctrl|shift|cmd|fn|super)[+-].+|f[*#@!]+\w*|"
     r"(?:step|user|customer|agent|account|order|admin|test)\d*|[a-z]+[&+/][a-z]+|[$£]\S*|[^a-z]*|[a-z]+=[a-z]+"
 )
 _SAID_SO = re.compile(r"(?i)(?:\b(?:is|was|are|be|says?|reads?|it'?s|to|ist|es|est|era|è|é)|[:=])\s*[\"'“‘`*(\[]{0,2}$")
@@ -73,7 +56,7 @@ def _is_told(value: str, before: str) -> bool:
     value = value.strip("\"'.,;:)!?*^#&~")
     if re.fullmatch(r"(?:[a-z]+-){2,}[a-z]+", value):
         return _SAID_SO.search(before) is not None and _PHRASE.search(before) is not None
-    if len(value) < 5 or value[0] in "#@" or re.search(r"#\d|[?!]\$?\d$", value) or value.lower() in _UNSAID:
+    if len(value) < 5 or value[0] in "#@" or re.search(r"#\d|[?!]\$?\d$", value) or value.lower() in UNSAID:
         return False
     if _SAID_SO.search(before) and re.fullmatch(r"[A-Za-z]{3,}\d{1,6}", value):
         return True
@@ -81,6 +64,9 @@ def _is_told(value: str, before: str) -> bool:
 
 
 _TRIED = (
+    r"us(?:e|ed|ing)|mine is|mine's|it was|the one i|yours to|secure enough|not secure|caps lock|(?:first|second) "
+    r"(?:box|field)|"
+    r"let(?:s|ting)? (?:me|us|you|him|her|them|my \w+) (?:in|on|use)|works with|got in|get (?:back )?in|"
     r"tr(?:y|ied|ying|ies)|typ(?:e|ed|ing)|put(?:ting)?(?: in)?|enter(?:ed|ing)?|default|"
     r"resets?(?: it)?(?: back)?|lower ?case|"
     r"upper ?case|caps|capitals?|kick(?:s|ed)|(?:lets?|gets?) me in(?:to)?|lets? us in|locked|protected|"
@@ -89,22 +75,21 @@ _TRIED = (
     r"change it to|changing it|changed from|set (?:it|a new)|a new one|accepted|rejected|isn't allowed|"
     r"not allowed|"
     r"remember|secret word|all one word|no spaces|spelled|signing in|sign in|log(?:ging|ged)? in|login|access|"
-    r"neither|credentials|creds"
+    r"neither|credentials|creds|same (?:one|as)|usual one|as always|to get in|gets? (?:you|me|us) in|let(?:s)? you in|"
+    r"won't (?:take|accept)|wont (?:take|accept)|doesn't (?:take|accept)"
 )
+_WORDED_HINT = (
+    rf"[A-Za-z]{{3}}\d\d|[A-Za-z]\d[A-Za-z]|\d[A-Za-z]{{4}}|[A-Za-z][_.-]\d|[A-Za-z]{{5}}\d|"
+    rf"[A-Za-z0-9][{_SIGN}][A-Za-z0-9]"
+)
+_NETWORKS = r"wi-?fi|hotspot|ssid|network (?:name|key)|guest network|router(?:'s)? (?:sticker|label|login|page)"
 _WORD_AND_DIGITS = (
+    r"\d{1,4}[A-Za-z]{4,20}\d{1,4}|[A-Za-z]{3,12}\d{1,3}[A-Z][a-z]{2,12}|"
+    r"[a-z]{2,12}(?:[_.-][a-z]{2,12}){1,3}[_.-]\d{1,6}|[A-Z][a-z]{1,12}[.][A-Z][a-z]{2,12}\d{1,4}|"
     r"[A-Za-z]{3,20}\d{2,8}[A-Za-z]{0,4}|[A-Z][a-z]{4,20}\d|"
     r"[A-Za-z]{1,12}\d{1,3}[a-z]{1,12}(?:\d{1,3}[a-z]{1,12}){1,4}\d{0,4}|"
+    r"[A-Za-z]{1,8}\d{1,2}[a-z]{2,12}[?!]?|[A-Za-z]{2,8}\d{1,2}[a-z]{1,12}[-_.][A-Za-z]{3,12}|"
     r"[A-Za-z]{3,15}(?:[-_.][A-Za-z]{2,15}){0,2}[-_.][A-Za-z]?\d{2,6}"
-)
-_REMEMBERED = (
-    r"secret (?:word|answer)|memorable (?:word|name|place|info)|security (?:word|answer|question)|maiden name|"
-    r"first pet|pet'?s name|"
-    r"code ?word|safe ?word|answer to (?:my|the) (?:security|secret) question"
-)
-_REPLIES = frozenset(
-    "yes no yeah yep nope sure okay what why how none nothing sorry thanks thank hello hang wait just one which "
-    "where when that "
-    "dont don't cant can't not never forgot i i'm it the my your you we is got lost".split()
 )
 
 
@@ -125,6 +110,13 @@ _PRODUCTS = (
 )
 
 
+def _is_signed(value: str, before: str) -> bool:
+    """Whether a word with a sign inside, and perhaps no digit, is no e-mail address, tag or slip of the keyboard."""
+    if re.fullmatch(r"[A-Za-z]+[!*]+[A-Za-z]?[a-z]*", value) or re.fullmatch(r"\w+@[a-z]+", value):
+        return re.search(r"(?i)pas+w|pwd|log|caps|typed", before) is not None
+    return re.search(r"#\d|\*{2}|&", value) is None
+
+
 def _is_scrambled(value: str, before: str) -> bool:
     """Whether a word mixes letters, digits and signs as no sentence does."""
     letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
@@ -142,53 +134,14 @@ def _is_scrambled(value: str, before: str) -> bool:
     )
 
 
-def _is_answer(value: str, before: str) -> bool:
-    return value.lower().split()[0].strip("'\"") not in _REPLIES and _is_word(value, before)
-
-
 _CHANGED = (
     rf"(?=[^\s<>]{{0,30}}[A-Za-z])(?=[^\s<>]{{0,30}}\d)(?=[^\s<>]{{0,30}}[{_SIGN}])[\w{_SIGN}][\w{_SIGN}.-]"
     rf"{{6,38}}(?![\w.-])"
 )
-_PHRASE = re.compile(rf"(?<![A-Za-z0-9_<])(?i:{_WORDED})(?![A-Za-z0-9_])")
-_ADJECTIVES = re.compile(
-    r"(?i)\w+(?:ed|ing|ly|able|ible|ive|ect|less|ful|ough|ory|ary|ay|n't|nt)|(?:" + "|".join(sorted(_UNSAID)) + r")|"
-    r"(?:too|as|also|just|always|old|new|mine|hers|his|ours|yours|they|we|she|he|it|its|it's|im|i'm|one|two|there|"
-    r"here|from|"
-    r"saved|lost|gone|stolen|known|unknown|visible|hidden|blank|short|long|safe|same|different|fine|okay|right|"
-    r"good|bad|"
-    r"broken|bust|useless|done|sent|set|kept|stuck|stale|unsafe|easy|hard|simple|complex|random|common|too short|"
-    r"expired|"
-    r"between|about|above|below|under|over|only|exactly|even|either|still|really|something|anything|nothing|everything|"
-    r"these|those|then|than|more|less|most|least|case|caps|correctly|very|okay|optional|numeric|alphanumeric|encrypted|"
-    r"plaintext|ones?|unique|private|public|secret|secure|insecure|default|temporary|important|necessary|generic|"
-    r"personal|outdated|obsolete|true|false|null|none|yes|also|again|up|out|off|down|through|into|onto|without|"
-    r"falsch|richtig|abgelaufen|gesperrt|incorrecta|correcta|incorrecto|vencida|incorrect[ae]?|err[oó]nea|errada|fout|"
-    r"sicher|lang|kurz|nicht|pas|non|n[aã]o|muy|trop|zu|demasiado|sbagliata|scaduta|invalide|valide|gone)"
-)
+_PHRASE = re.compile(rf"(?<![A-Za-z0-9_<])(?i:{CALLED})(?![A-Za-z0-9_])")
 
 
-def _is_word(value: str, before: str) -> bool:
-    """Whether a word of letters after "the password is" is the password and not how it is."""
-    return _ADJECTIVES.fullmatch(value.strip("\"'.,!")) is None
-
-
-_WORD_END = (
-    r"(?=[ ]?(?:[.,;!?)\n\"'”’]|$)| (?:and|but|with|all|thx|thanks|ty|pls|please|if|can|could|so|capital|lower|"
-    r"lowercase|"
-    r"uppercase|no|one|why|did|try|if|i|it|what|now|right|ok|lol|small|und|y|et|e|aber|pero|mais|that's|thats|on|"
-    r"for)\b)"
-)
 PASSWORDS = (
-    Pattern(
-        "SECRET",
-        r"(?i:pass ?phrase|security answer|secret answer)",
-        re.compile(
-            r"(?<![\w<])(?i:pass ?phrase|security answer|secret answer)(?:\s(?:is|was))?[\s:=]{0,3}"
-            r"(?P<value>[\"“'][^\"”'\n<]{4,80}(?=[\"”'])|[A-Z][A-Za-z]{3,30})(?!\w)"
-        ),
-        digits=False,
-    ),
     Pattern(
         "SECRET",
         r"(?i:log-?in|username|user|credentials)[^\n]*/",
@@ -201,7 +154,7 @@ PASSWORDS = (
     ),
     cued(
         "SECRET",
-        _PASSWORDS,
+        PASSWORD_WORDS,
         r"[^\s<>\"“”„,;:=(\[][^\s<>\"“”,;]{3,63}",
         _is_password,
         script="密码|密碼|パスワード|비밀번호",
@@ -229,54 +182,64 @@ PASSWORDS = (
             rf"kennwort|passphrase)\b)"
         ),
     ),
+    *near("SECRET", CALLED, _WORDLIKE, _is_told, behind=50, digits=False),
+    *near("SECRET", _LOGIN, _SECRETIVE, _is_told, also=_WORDED_HINT),
+    *near("SECRET", _TRIED, rf"{_WORD_AND_DIGITS}|{_SECRETIVE}", _is_tried, also=_WORDED_HINT),
+    # Letters around a sign: "log in with Zebra$tripes", "set yours to Summer#Rain".
     Pattern(
         "SECRET",
-        rf"(?i:{_WORDED})",
+        SIGNS,
         re.compile(
-            rf"(?<![A-Za-z0-9_<])(?i:{_WORDED})(?: (?:i|we|you|u|they|he|she) [a-z']{{2,10}}|"
-            rf" for [a-z' -]{{2,25}}?| on [a-z' -]{{2,25}}?)?"
-            rf"(?:'s| (?i:is|was|are|=|ist|es|est|war|era|è|é|should be|says|set to|changed to|now|called)|"
-            rf":)(?: (?:now|just|still|simply|literally|currently|set to|lower ?case|all lower ?case|all caps|"
-            rf"capital))?\s{{1,2}}"
-            rf"[\"'“‘`]?(?P<value>[A-Za-zÀ-ÿ]{{4,30}}){_WORD_END}"
+            r"(?<![\w<])(?i:with|to|is|as|be|was|use[ds]?|using|tried|typed?|entered|pwd|pw|pas+w\w*|:|=|put(?: in)?) "
+            r"[\"'“]?(?P<value>(?=[^\s<>]{6})[A-Za-z]{1,15}[$#%^!*~@](?=[^\s<>]{0,20}(?:\d|[A-Z]|"
+            r"[a-z]{4}))[\w$#%^!*~.-]{2,25}(?<![.-]))(?![\w@/.]\w)"
         ),
-        _is_word,
+        _is_signed,
         digits=False,
     ),
-    # "the password is 'open sesame'" and "passphrase: four words in a row".
+    # "entering Lavender.Blue as password"
     Pattern(
         "SECRET",
-        rf"(?i:{_WORDED})",
+        rf" as (?i:my |the |a |your |our |new )*(?i:{CALLED})",
         re.compile(
-            rf"(?<![A-Za-z0-9_<])(?i:{_WORDED})(?:'s|\b[^\n\"“‘<]{{0,30}}(?:\b(?i:is|was|are|to|called|said|tried|"
-            rf"try|with|ist|es|est)|[:=,])) ?[\"“‘](?P<value>[^\"”’\n<]{{4,60}})(?=[\"”’])"
+            rf"(?<![^\s\"'“])(?P<value>(?!(?i:it|this|that|them|same|me|us)\b)[^\s<>\"'”,;:]{{4,40}})[\"'”]? as "
+            rf"(?i:my |the |a |your |our |new ){{0,2}}(?i:{CALLED})\b"
         ),
-        lambda value, before: _is_word(value, before) and value.count(" ") < 6,
+        lambda value, before: any(map(str.isdigit, value)) or re.search(r"\w[^\w\s'’]\w", value) is not None,
         digits=False,
     ),
+    *near("SECRET", _NETWORKS, _WORD_AND_DIGITS, _is_tried, behind=20, also=_WORDED_HINT),
+    # "what are you typing in? customer: tr0ubl3-Kettle"
+    asked(
+        "SECRET",
+        r"typ(?:e|ed|ing)|enter(?:ed|ing)?|us(?:e|ed|ing)|set|tr(?:y|ied|ying)|choose|chose|pick(?:ed)?|put(?:ting)?|"
+        r"log-?in|sign in|credentials|change[ds]?|remember",
+        rf"(?:{_WORDLIKE}|{_WORD_AND_DIGITS})(?=[ ]?(?:[.,;!?\n\"]|$)| (?:but|and|same|like|as|with)\b)",
+        _is_tried,
+        digits=True,
+    ),
+    # "Wi-Fi: GuestNet / coffee4you", "default is admin / Str4tus"
     Pattern(
         "SECRET",
-        r"(?i:pass ?phrase)",
+        r"(?i:wi-?fi|network|ssid|hotspot|log-?in|default|creds|credentials|access|router|user(?:name)?)[^\n]*[/,|]",
         re.compile(
-            r"(?<![\w<])(?i:pass ?phrase)\b[a-z ]{0,20}?(?: (?:is|was|says)|:|"
-            r"=) ?(?P<value>[a-z]{3,12}(?:[ -][a-z]{3,12}){2,7})"
-            r"(?= ?(?:[.,;!?\n)]|$))"
+            r"(?<![\w<])(?i:wi-?fi|network|ssid|hotspot|log-?in|defaults?|creds|credentials|access|router|"
+            r"user(?:name)?)"
+            rf"\b(?: (?:is|are|name))?[ :=]{{1,3}}[\w.@-]{{2,40}}(?: ?[/|] ?|, )(?P<value>{_WORD_AND_DIGITS}|"
+            rf"{_SECRETIVE})"
+            r"(?![\w/-])"
         ),
-        digits=False,
+        _is_tried,
     ),
-    # Bare numbers, said to be one.
     Pattern(
         "SECRET",
-        rf"(?i:{_WORDED})",
+        r" -[pau] ?['\"]?[^ ]*\d",
         re.compile(
-            rf"(?<![A-Za-z0-9_<])(?i:{_WORDED})(?:[ ]?[:=]| (?:is|was|ist|es|est))(?: (?:now|just|"
-            rf"still))?\s{{1,2}}[\"'“]?(?P<value>\d{{4,20}})"
-            rf"(?![\w%]|[.,:/-]\d| (?:to|or|-|char|letter|digit|day|hour|min))"
+            r"(?<![\w<])(?:mysql|mysqldump|psql|mongo|mongosh|redis-cli|sshpass|mariadb|ldapsearch|"
+            r"curl)\b[^\n<]{0,60}? "
+            r"-[pauw] ?['\"]?(?:\w{1,20}:)?(?P<value>(?=[^\s'\"]{0,30}\d)(?=[^\s'\"]{0,30}[A-Za-z])[^\s'\"<>]{5,40})"
         ),
     ),
-    *near("SECRET", _WORDED, _WORDLIKE, _is_told, digits=False),
-    *near("SECRET", _LOGIN, _SECRETIVE, _is_told),
-    *near("SECRET", _TRIED, _WORD_AND_DIGITS, _is_tried),
     # Letters, digits and a sign inside a word: nothing else looks like it.
     Pattern(
         "SECRET",
@@ -287,40 +250,6 @@ PASSWORDS = (
             r"[A-Za-z0-9](?:[A-Za-z0-9!$%&*#^~+_.-]{0,30}[A-Za-z0-9])?[!?]?)(?![^\s\"'),.;:!?”’<])"
         ),
         _is_scrambled,
-    ),
-    # "And the password, please? customer: Ironbridge"
-    Pattern(
-        "SECRET",
-        r"\?\s+[A-Za-z]+(?: \d)?: ",
-        re.compile(
-            rf"(?<![A-Za-z0-9_<])(?i:{_WORDED}|{_REMEMBERED})\b[^\n?<]{{0,40}}\?\s{{0,2}}[A-Za-z]{{1,15}}(?: \d)?: "
-            rf"(?:(?i:um|uh|er|it's|its|sure|ok|yes)[, .]{{1,3}}){{0,3}}"
-            rf"(?P<value>[^\s<>,.?]{{3,40}}(?: [^\s<>,.?]{{2,12}}){{0,3}})(?=[ ]?(?:[.,;!\n]|$))"
-        ),
-        _is_answer,
-        digits=False,
-    ),
-    Pattern(
-        "SECRET",
-        rf"(?i:{_REMEMBERED})",
-        re.compile(
-            rf"(?<![A-Za-z0-9_<])(?i:{_REMEMBERED})\b(?: (?:is|was)|:|=|"
-            rf"'s)\s{{1,2}}[\"'“]?(?P<value>[^\s<>\"”,.;?]{{3,40}}(?: [A-Z][a-z]{{1,20}})?)(?![\w])"
-        ),
-        _is_word,
-        digits=False,
-    ),
-    # Words and a number: "hunter green 1971", "sunflower forty four".
-    Pattern(
-        "SECRET",
-        rf"(?i:{_WORDED})",
-        re.compile(
-            rf"(?<![A-Za-z0-9_<])(?i:{_WORDED})(?:'s|\b)[^\n<:,]{{0,25}}[:,](?: (?:er|um|"
-            rf"uh),)? (?P<value>[A-Za-z]{{3,12}}(?: [a-z]{{2,12}}){{0,4}} "
-            rf"(?:\d{{1,4}}|(?i:{NUMERAL}|ten|twenty|thirty|forty|fifty|sixty|seventy|eighty|"
-            rf"ninety)(?:[ -](?i:{NUMERAL}))?))(?=[.,;!\n]|$)"
-        ),
-        digits=False,
     ),
     # "changed it from X to Y".
     Pattern(

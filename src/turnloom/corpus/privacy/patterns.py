@@ -16,18 +16,38 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from turnloom.corpus.privacy.birth_dates import BIRTH_DATES
+from turnloom.corpus.privacy.codes import CODES
 from turnloom.corpus.privacy.contacts import ADDRESSES, CALLS
-from turnloom.corpus.privacy.greetings import COMMON_NAMES, GREETING_HINT, GREETINGS
-from turnloom.corpus.privacy.identities import IDENTITIES
+from turnloom.corpus.privacy.first_names import FIRST_NAMES, WORDS_TOO
+from turnloom.corpus.privacy.greetings import COMMON_NAMES, GREETING_HINT, GREETINGS, SMALL_HINT, SMALL_NAMES
+from turnloom.corpus.privacy.introductions import INTRODUCTION_HINT, INTRODUCTIONS
 from turnloom.corpus.privacy.money import MONEY
-from turnloom.corpus.privacy.pattern import BEFORE, Pattern
+from turnloom.corpus.privacy.names import NO_NAMES
+from turnloom.corpus.privacy.national_ids import NATIONAL_IDS
+from turnloom.corpus.privacy.passphrases import PASSPHRASES, PASSWORD_HINT
+from turnloom.corpus.privacy.passports import PASSPORTS
+from turnloom.corpus.privacy.passwords import PASSWORDS, SIGNS
+from turnloom.corpus.privacy.pattern import ANSWERS, BEFORE, Pattern
 from turnloom.corpus.privacy.postcodes import POSTCODES
 from turnloom.corpus.privacy.secrets import SECRETS
 from turnloom.corpus.privacy.streets import STREETS
 
 __all__ = ["KINDS", "PATTERNS", "find_personal", "scrub_text", "scrub_texts", "with_placeholders"]
 
-PATTERNS = (*ADDRESSES, *MONEY, *IDENTITIES, *SECRETS, *STREETS, *POSTCODES, *CALLS, *GREETINGS)
+PATTERNS = (
+    *ADDRESSES,
+    *MONEY,
+    *NATIONAL_IDS,
+    *PASSPORTS,
+    *BIRTH_DATES,
+    *SECRETS,
+    *STREETS,
+    *POSTCODES,
+    *CALLS,
+    *INTRODUCTIONS,
+    *GREETINGS,
+)
 KINDS = tuple(dict.fromkeys(pattern.kind for pattern in PATTERNS))
 ROUNDS = 6
 """How often a text is looked at again at most. Two rounds are usual: one replaces what another was waiting for."""
@@ -41,6 +61,7 @@ _SPEAKER = re.compile(
     r"thats|this is|here it is|it was)\b[, .:]{0,3}){0,3}$"
 )
 """A speaker's label before a value says nothing about it: "customer: 66418" is no customer's number."""
+_WORD = re.compile(r"[^\W\d_]+")
 Span = tuple[str, int, int]
 
 
@@ -70,11 +91,8 @@ def _finds(pattern: Pattern, text: str, taken: list[Span]) -> Iterator[Span]:
     other = next(others, None)
     group = "value" if "value" in pattern.shape.groupindex else 0
     for match in pattern.shape.finditer(text):
-        start = match.start(group)
-        if start < 0:
-            start, value = match.start(), match.group()
-        else:
-            value = match.group(group)
+        named = group if group == 0 or match[group] is not None else match.lastgroup or 0
+        start, value = match.start(named), match[named]
         before = text[max(0, start - BEFORE) : start]
         if ":" in before:  # A quick look, as most have none.
             before = _SPEAKER.sub(" ", before)
@@ -98,7 +116,49 @@ def find_personal(text: str, patterns: Iterable[Pattern] = PATTERNS) -> list[Spa
         matches = list(_finds(pattern, text, taken))
         if matches:
             taken = sorted([*taken, *matches], key=lambda span: span[1])
-    return taken
+    return _with_repeats(text, taken) if taken else taken
+
+
+def _repeatable(text: str, found: list[Span]) -> dict[str, str]:
+    """What a text may hold once more without its cue: names, and values with digits, with their types."""
+    again: dict[str, str] = {}
+    for kind, start, end in found:
+        value = text[start:end]
+        if kind == "NAME":
+            for word in _WORD.findall(value):
+                small = word.lower()
+                if len(word) >= 4 and small not in NO_NAMES and small not in WORDS_TOO:
+                    again[word] = kind
+                    if small in FIRST_NAMES:
+                        again[small] = kind
+        elif len(value) >= 6 and kind != "URL" and any(map(str.isdigit, value)):
+            again[value] = kind
+            user = value.split(" at ")[0].split("@")[0]
+            if len(user) >= 4:
+                again[user] = kind
+    return again
+
+
+def _places(text: str, word: str) -> Iterator[tuple[int, int]]:
+    """Find a word where no letter, digit or sign of an address joins it. Faster than to compile it."""
+    start = text.find(word)
+    while start >= 0:
+        end = start + len(word)
+        before, after = text[start - 1 : start] if start else " ", text[end : end + 1]
+        if not (before.isalnum() or before in "_<@.-" or after.isalnum() or (after and after in "_>@-")):
+            yield start, end
+        start = text.find(word, end)
+
+
+def _with_repeats(text: str, found: list[Span]) -> list[Span]:
+    """Add what is found to wherever else the text has it: "it's Ann Petrova, the card says only Petrova"."""
+    again = _repeatable(text, found)
+    spans = found
+    for word in sorted(again, key=len, reverse=True):
+        for start, end in _places(text, word):
+            if all(end <= one[1] or one[2] <= start for one in spans):
+                spans = sorted([*spans, (again[word], start, end)], key=lambda span: span[1])
+    return spans
 
 
 def scrub_text(text: str) -> tuple[str, list[str]]:
@@ -128,11 +188,27 @@ def with_placeholders(text: str, spans: list[Span]) -> tuple[str, list[str]]:
     return "".join([*pieces, text[at:]]), kinds
 
 
+_SECRET_WORDS = [pattern for pattern in (*PASSWORDS, *PASSPHRASES) if not pattern.digits and pattern.hint != ANSWERS]
+_NAMES = [
+    pattern for pattern in (*INTRODUCTIONS, *GREETINGS) if pattern.hint not in (COMMON_NAMES, SMALL_NAMES, ANSWERS)
+]
+_SLOW = {*_SECRET_WORDS, *INTRODUCTIONS, *GREETINGS}
+_LONG = [
+    pattern
+    for pattern in PATTERNS
+    if pattern.digits and (pattern.kind in ("CARD", "IBAN", "ACCOUNT", "ID") or (pattern in CODES and pattern.also))
+]
 _LOOKS = (
-    (r"\d", [pattern for pattern in PATTERNS if pattern.digits]),
-    ("", [pattern for pattern in PATTERNS if not pattern.digits and pattern.kind != "NAME"]),
-    (GREETING_HINT, [pattern for pattern in GREETINGS if pattern.hint != COMMON_NAMES]),
+    (r"\d\D?\D?\D?\d\D?\D?\D?\d", [pattern for pattern in _LONG if pattern.hint != ANSWERS]),
+    (r"\d", [pattern for pattern in PATTERNS if pattern.digits and pattern.hint != ANSWERS and pattern not in _LONG]),
+    ("", [pattern for pattern in PATTERNS if not pattern.digits and pattern.hint != ANSWERS and pattern not in _SLOW]),
+    (PASSWORD_HINT, [pattern for pattern in _SECRET_WORDS if not pattern.hint.startswith(SIGNS)]),
+    (SIGNS, [pattern for pattern in _SECRET_WORDS if pattern.hint.startswith(SIGNS)]),
+    (GREETING_HINT, [pattern for pattern in _NAMES if pattern in GREETINGS]),
+    (INTRODUCTION_HINT, [pattern for pattern in _NAMES if pattern in INTRODUCTIONS]),
     (COMMON_NAMES, [pattern for pattern in GREETINGS if pattern.hint == COMMON_NAMES]),
+    (SMALL_HINT, [pattern for pattern in GREETINGS if pattern.hint == SMALL_NAMES]),
+    (ANSWERS, [pattern for pattern in PATTERNS if pattern.hint == ANSWERS]),
 )
 """A quick look over all texts, and the patterns whose own hints are then tried on those that it leaves."""
 _TOGETHER = 4
@@ -153,23 +229,28 @@ def _look(texts: pa.Array, rows: npt.NDArray[np.int64], expression: str) -> tupl
     return texts.take(pa.array(kept)), rows[kept]
 
 
-def _hinted(texts: pa.Array) -> Iterator[tuple[int, list[Pattern]]]:
-    """Yield each text that can contain personal data, with the patterns that can match."""
+def _hinted(texts: pa.Array) -> Iterator[tuple[int, str, list[Pattern]]]:
+    """Yield each text that can contain personal data and its row, with the patterns that can match."""
     hinted: dict[int, list[int]] = {}
     every = np.arange(len(texts))
     for expression, patterns in _LOOKS:
         column, rows = _look(texts, every, expression) if expression else (texts, every)
-        by_hint: dict[str, list[int]] = {}
+        by_hint: dict[str, dict[str, list[int]]] = {}
         for pattern in patterns:
-            by_hint.setdefault(pattern.hint, []).append(_RANKS[pattern])
+            by_hint.setdefault(pattern.hint, {}).setdefault(pattern.also, []).append(_RANKS[pattern])
         for start in range(0, len(by_hint), _TOGETHER):
             hints = list(by_hint)[start : start + _TOGETHER]
-            likely, likely_rows = _look(column, rows, "|".join(f"(?:{hint})" for hint in hints))
+            likely, likely_rows = column, rows
+            if hints != [expression]:
+                likely, likely_rows = _look(column, rows, "|".join(f"(?:{hint})" for hint in hints))
             for hint in hints if len(likely_rows) else ():
-                for row in likely_rows[_matches(likely, hint)]:
-                    hinted.setdefault(int(row), []).extend(by_hint[hint])
-    for row in sorted(hinted):
-        yield row, [PATTERNS[rank] for rank in sorted(hinted[row])]
+                own, own_rows = (likely, likely_rows) if len(hints) == 1 else _look(likely, likely_rows, hint)
+                for also, ranks in by_hint[hint].items():
+                    for row in own_rows[_matches(own, also)] if also else own_rows:
+                        hinted.setdefault(int(row), []).extend(ranks)
+    found = sorted(hinted)
+    for row, text in zip(found, texts.take(pa.array(found, pa.int64())).to_pylist(), strict=True):
+        yield row, text, [PATTERNS[rank] for rank in sorted(hinted[row])]
 
 
 def scrub_texts(texts: pa.Array) -> tuple[pa.Array, npt.NDArray[np.int32]]:
@@ -179,8 +260,7 @@ def scrub_texts(texts: pa.Array) -> tuple[pa.Array, npt.NDArray[np.int32]]:
     for _ in range(ROUNDS):
         suspects = texts.take(pa.array(rows)) if len(rows) < len(texts) else texts
         replaced: dict[int, str] = {}
-        for row, patterns in _hinted(suspects):
-            text = suspects[row].as_py()
+        for row, text, patterns in _hinted(suspects):
             spans = find_personal(text, patterns)
             if spans:
                 replaced[int(rows[row])], kinds = with_placeholders(text, spans)

@@ -169,6 +169,16 @@ POSTCODES = (
         r"(?i:[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]{1,2}\d{1,2} \d[a-z]{1,2}|[A-Z]\d[A-Z] ?\d[A-Z]\d)",
         script="邮编|〒|郵便番号",
     ),
+    # A British one without its space, alone or where only its area can begin it.
+    Pattern(
+        "POSTCODE",
+        r"^[^A-Za-z0-9]*[A-Za-z]{1,2}\d[A-Za-z\d]?\d[A-Za-z]{2}[^A-Za-z0-9]*$|[A-Z]{1,2}\d[A-Z\d]?\d[A-Z]{2}",
+        re.compile(
+            rf"\A\W{{0,3}}(?P<value>(?i:{_AREAS}\d[a-z\d]?\d[abd-hjlnp-uw-z]{{2}}))\W{{0,3}}\Z|"
+            rf"(?<![\w#/-])(?P<inside>(?!N\d){_AREAS}\d[A-Z\d]?\d[ABD-HJLNP-UW-Z]{{2}})(?![\w-])"
+        ),
+        lambda value, before: _is_unordered(value, before) and not is_elsewhere(before[-40:]),
+    ),
     Pattern("POSTCODE", "〒", re.compile(r"〒 ?(?P<value>\d{3}-?\d{4})")),
     Pattern(
         "POSTCODE",
@@ -190,11 +200,12 @@ POSTCODES = (
     # The town says it: "69003 Lyon", "Graz 8010", "Hamburg, 22765".
     Pattern(
         "POSTCODE",
-        rf"\d (?:{_TOWNS})",
+        rf"\d \(?(?i:{_TOWNS})",
         re.compile(
             rf"(?<![\w.,$€£#@/-])(?<!\d )(?P<value>(?:[A-Z]{{1,3}}-)?(?:\d{{5,6}}|\d{{3}} \d{{2,3}}|\d\d-\d{{3}}|"
             rf"\d{{4}}-\d{{3}}|\d{{5}}-\d{{3}}|\d{{4}} ?[A-Z]{{2}}|"
-            rf"\d{{4}}(?=,? (?:{_FOUR_DIGITS})))),? (?:{_TOWNS})(?![\w-])"
+            rf"\d{{4}}(?=,? (?:{_FOUR_DIGITS})))),? \(?(?:{_TOWNS}|(?!nice|essen|cork|split|rio|bari|"
+            rf"bath)(?i:{_TOWNS}))(?![\w-])"
         ),
         lambda value, before: (
             not re.fullmatch(r"(?:19|20)\d\d", value) and _is_placed(value, before) and not is_elsewhere(before[-25:])

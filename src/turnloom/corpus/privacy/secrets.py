@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from turnloom.corpus.privacy.card_codes import CARD_CODES
 from turnloom.corpus.privacy.codes import CODES
+from turnloom.corpus.privacy.passphrases import PASSPHRASES
 from turnloom.corpus.privacy.passwords import PASSWORDS
-from turnloom.corpus.privacy.pattern import Pattern, near
+from turnloom.corpus.privacy.pattern import Pattern, is_elsewhere, near
 
 __all__ = ["SECRETS"]
 
@@ -46,10 +48,15 @@ _OPENERS = (
     r"leaked|rotate|revoke[ds]?|invalidate[ds]?|nonce|hmac|sid|licen[cs]e|activation|recovery|private|signing|env|"
     r"access|personal access"
 )
+_SUMS = re.compile(
+    r"(?i)\b(?:commit|sha\w*|md5|hash|checksum|digest|etag|revision|build|image|trace|order|booking|file|version)\b"
+    r"[^\n]{0,20}$"
+)
 _RANDOM = (
     r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-f]{24,128}|[0-9A-F]{32,128}|"
-    r"(?=[\w+/~.-]{0,60}\d)(?=[\w+/~.-]{0,60}[a-z])[A-Za-z0-9][\w+/~.-]{13,400}[A-Za-z0-9]={0,2}|"
-    r"[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){3,7}"
+    r"(?:\d{4,10}:)?(?=[\w+/~.-]{0,60}\d)(?=[\w+/~.-]{0,60}[a-z])[A-Za-z0-9][\w+/~.-]{13,400}[A-Za-z0-9](?:=\d{2,8}|"
+    r"={0,2})|(?=[A-Z]{0,20}\d)(?=\d{0,20}[A-Z])[A-Z0-9]{16,40}|"
+    r"[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){2,7}|[a-z0-9]{3,8}(?:-[a-z0-9]{3,8}){2,7}|[A-Za-z]{2,8}[_-][A-Za-z0-9_-]{8,60}"
 )
 
 
@@ -104,12 +111,52 @@ SECRETS = (
         digits=False,
     ),
     *near("SECRET", _OPENERS, _RANDOM, _is_key, ahead=85, behind=60),
+    # Hexadecimal digits, of which nothing but a key or a checksum has as many.
+    Pattern(
+        "SECRET",
+        r"[0-9a-f]{32}|[0-9A-F]{32}",
+        re.compile(r"(?<![\w/.+-])(?:[0-9a-f]{32,128}|[0-9A-F]{32,128})(?![\w/.+-])"),
+        lambda value, before: _is_key(value, before) and _SUMS.search(before) is None,
+    ),
+    # "api_key=pR9xK2mQ7vL4" and "...?code=4f9a8b7c".
+    Pattern(
+        "SECRET",
+        r"(?i:key|token|secret|sig|signature|sid|session|sessid|auth|code|hash|cookie|jwt|credential|nonce)[\"']? "
+        r"?[=:]",
+        re.compile(
+            r"(?i:key|token|secret|sig|signature|sid|session|sessid|auth|hash|cookie|jwt|credential|nonce|[?&#]code|"
+            r"[?&#]state)"
+            r"[\"']? ?[=:] "
+            r"?[\"']?(?P<value>(?=[\w+/~.-]{0,20}\d)(?=[\w+/~.-]{0,20}[A-Za-z])[A-Za-z0-9][\w+/~.-]{6,200}[A-Za-z0-9]={0,2})"
+            r"(?![\w+/~-])"
+        ),
+        lambda value, before: len(re.findall(r"[A-Za-z]\d|\d[A-Za-z]", value)) >= 2 and not is_elsewhere(before[-25:]),
+    ),
+    # Random parts after a vendor's prefix, or with dots: "lv_9f8e7d6c5b4a3928", "MG.SC7W2gkb54Ohe6lT".
+    Pattern(
+        "SECRET",
+        r"[A-Za-z]{2,8}[_.-][A-Za-z0-9]{12}",
+        re.compile(
+            r"(?<![\w/.+@-])(?P<value>[A-Za-z]{2,8}(?:[_-][A-Za-z]{2,8}){0,2}[_.-](?=[A-Za-z0-9]{0,40}\d)[A-Za-z0-9]{12,80}"
+            r"(?:[_.-][A-Za-z0-9]{8,80}){0,3})(?![\w/@-]|\.\w)"
+        ),
+        lambda value, before: (
+            len(re.findall(r"[A-Za-z]\d|\d[A-Za-z]|[a-z][A-Z]", value)) >= 6
+            and value.upper() != value
+            and not is_elsewhere(before[-30:])
+        ),
+    ),
     Pattern(
         "SECRET",
         r"[A-Za-z0-9]{20}",
         re.compile(r"(?<![\w/.+-])[A-Za-z0-9]{20,31}(?![\w/.+-])"),
         _is_strewn,
     ),
+    # What a key holds beside its random part: "928719:<SECRET>", "<SECRET>=7209".
+    Pattern("SECRET", r"\d:<SECRET>", re.compile(r"(?<![\w.,-])(?P<value>\d{4,12}:)(?=<SECRET>)")),
+    Pattern("SECRET", r"<SECRET>=\d", re.compile(r"<SECRET>(?P<value>=\d{2,10})(?!\w)")),
     *PASSWORDS,
+    *PASSPHRASES,
+    *CARD_CODES,
     *CODES,
 )

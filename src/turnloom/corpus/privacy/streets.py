@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from turnloom.corpus.privacy.pattern import Pattern
+from turnloom.corpus.privacy.pattern import Pattern, asked, is_elsewhere
+from turnloom.corpus.privacy.streets_abroad import STREETS_ABROAD
 
 __all__ = ["STREETS"]
 
@@ -28,7 +29,6 @@ _FLAT = r"(?:Apt|Apartment|Flat|Unit|Suite|Ste|Room|Rm)\.? ?#?\d{0,4}[A-Za-z]?(?
 _AFTER = r"(?:,? ?(?:(?i:apt|apartment|flat|unit|suite|ste)\.? ?#?[\w-]{1,6}|#\w{1,6}))?"
 _COMPASS = r"(?:(?:N|S|E|W|NE|NW|SE|SW|North|South|East|West)\.? )?"
 _HOUSE = r"(?:\d{1,5}[A-Za-z]?(?:[/-]\d{1,5}[A-Za-z]?)?)"
-_NUMBER_AFTER = r"(?:,? (?:n[º°.]? ?)?\d{1,4}(?: ?[a-zA-Z]\b)?(?:[-/]\d{1,4})?)"
 
 
 def _is_named(value: str) -> bool:
@@ -50,7 +50,10 @@ def _is_street(value: str, before: str) -> bool:
 
 
 _HOME = (
-    r"(?:live|living|reside|staying) (?:at|in)|(?:ship|send|deliver|mail|post)(?:ed)?(?: it| them| this)? to|"
+    r"(?:live|living|reside|staying) (?:at|in)|(?:my|our|the|his|her) (?:house|place|home|property|flat|"
+    r"apartment)(?:'s| is)"
+    r"(?: at)?|(?:i'?m|we'?re|i am|we are|come) (?:at|to)|(?:ship|send|deliver|mail|post)(?:ed)?(?: it| them| "
+    r"this)? to|"
     r"address(?: is| was|:)|moved to|adresse(?: ist|:)|"
     r"wohne (?:in|im|am)(?: der)?|habite(?: au)?|vivo en|direcci[oó]n(?: es|:)|indirizzo(?: è|:)|abito in|moro "
     r"n[ao]|endere[çc]o(?: é|:)|adres(?: is|:)"
@@ -116,17 +119,18 @@ STREETS = (
         digits=False,
     ),
     # A question for the address, and its answer.
-    Pattern(
+    asked(
         "ADDRESS",
-        r"\?\s+[A-Za-z]+(?: \d)?: ",
-        re.compile(
-            r"(?<![\w<])(?i:(?<!mail )(?<!ip )(?<!mac )address|street|where (?:do|should|shall|can|would|"
-            r"are)[^?\n]{2,30}(?:live|deliver|send|ship|living|based))"
-            r"[^?\n<]{0,30}\?\s{1,2}[A-Za-z]{1,15}: (?P<value>(?=[^\n]{0,60}(?:\d|,))[^\n?@<]{4,60}?)(?=[.;\n]|$|"
-            r" (?i:agent|operator|advisor|rep)\b)"
+        r"(?<!mail )(?<!ip )(?<!mac )address|street|the property|house number|where (?:do|should|shall|can|would|are)",
+        r"(?=[^\n]{0,60}(?:\d|,))[^\n?@<]{4,60}?(?=[.;\n]|$| (?i:agent|operator|advisor|rep)\b)",
+        lambda value, before: (
+            re.search(
+                r"(?i)^(?:no|yes|i |it |the (?!old|\w+ (?:house|cottage|lodge|barn))|why|what|how|when|not|my |we |"
+                r"you )",
+                value,
+            )
+            is None
         ),
-        lambda value, before: re.search(r"(?i)^(?:no|yes|i |it |the |why|what|how|when)", value) is None,
-        digits=False,
     ),
     # The house has a name, or the place a block or a plot.
     Pattern(
@@ -167,14 +171,43 @@ STREETS = (
             r"route|rural route|us|farm road|fm) \d{1,4})(?!\w)"
         ),
     ),
-    # Japan and China: districts and blocks.
+    # The number after the street, as abroad: "Rosewood Way 10".
     Pattern(
         "ADDRESS",
-        r"(?i:chome|丁目|番地|[区市町村路街道号號])",
+        rf"[A-Z][^ ]+ (?:{_STREET}) \d",
         re.compile(
-            r"(?<!\w)(?P<value>\d{1,2}[ -](?i:chome)[ -]\d{1,3}(?:-\d{1,3})?(?: [A-Z][a-z]+)?)|"
-            r"(?P<block>(?<![\w])(?:[\u3400-\u9fff]{1,10}[都道府県省市区區縣县町村路街])"
-            r"[\u3400-\u9fff]{0,12}\d{1,4}(?:(?:丁目|番地?|[-－号號])\d{0,4}){0,3}号?)"
+            rf"(?<![\w<@#])(?P<value>(?!The |A |In |On |At |To |From |One |My )(?:{_CAP} ){{1,2}}(?:Street|St|Road|"
+            rf"Rd|Avenue|Ave|Lane|Ln|Drive|Way|Close|Crescent|Court|"
+            rf"Terrace|Grove|Gardens|Walk|Mews|Boulevard|Blvd) \d{{1,3}}[A-Za-z]?)(?![\w%:]|[.,:/-]\d| (?i:am|pm|"
+            rf"times|days|hours|min|minutes|weeks|miles|stars?))"
+        ),
+        lambda value, before: _is_street(value, before) and not is_elsewhere(before[-25:]),
+    ),
+    Pattern(
+        "ADDRESS",
+        r"(?i:r\.?r\.?|rural route|hc|route) #?\d+,? (?i:box)",
+        re.compile(r"(?<![\w<])(?i:r\.?r\.?|rural route|hc|route) #?\d{1,4},? (?i:box) #?\d{1,5}[A-Za-z]?(?!\w)"),
+    ),
+    # Nothing but an address: "22 high st".
+    Pattern(
+        "ADDRESS",
+        r"^[^A-Za-z0-9]*\d{1,5}[A-Za-z]?,? [^\n]*(?:[,.]|$)",
+        re.compile(
+            rf"\A\W{{0,3}}(?P<value>\d{{1,5}}[A-Za-z]? (?!(?i:of|on|in|at|to|for|the|a|is|more|different|hours?|"
+            rf"days?)\b)"
+            rf"(?:[A-Za-z'’]{{2,20}} ){{1,2}}(?i:{_SMALL_STREET})(?=[,.]|$))"
+        ),
+        lambda value, before: _is_named(value) and _is_street(value, before),
+    ),
+    Pattern(
+        "ADDRESS",
+        r"(?i:house|h\.?no|plot|flat|door|villa|building)[^\n]*\d[^\n]*(?i:road|street|lane|sector|block|phase|zone|"
+        r"area)",
+        re.compile(
+            r"(?<![\w<])(?P<value>(?i:house|h\.? ?no\.?|plot|flat|door|villa|building)(?i: no\.?| number)?[ "
+            r":#]{1,2}[A-Z]?[\d/-]{1,7}[A-Za-z]?,? "
+            r"(?i:road|street|st|lane|sector|block|phase|zone|avenue|cross)(?: no\.?)?[ #]?\d{1,4}[A-Za-z]?(?:, "
+            r"[A-Z][a-z]{2,20})?)(?!\w)"
         ),
     ),
     # What stands beside an address that was found: the flat before it, the floor after it.
@@ -184,6 +217,9 @@ STREETS = (
         re.compile(
             rf"(?P<value>(?<![\w<])(?:(?i:apartment|flat|unit|suite|apt|room|block|blk|plot|house|"
             rf"tower)\.? ?#?[A-Za-z]?\d{{1,5}}[A-Za-z]?(?:, (?:{_CAP} ?){{1,3}})?|"
+            rf"(?i:level|floor|fl|storey) \d{{1,3}}|(?i:(?:ground|first|second|third|top|upper|lower|basement|"
+            rf"garden|rear) (?:floor )?(?:flat|floor|maisonette|apartment))|"
+            rf"Haus (?:\w{{2,4}} )?{_CAP}|"
             rf"(?:The )?(?:{_CAP} ){{1,2}}(?:House|Court|Building|Tower|Cottage|Lodge|Mansions|"
             rf"Heights)),? ?)(?=<ADDRESS>)"
         ),
@@ -193,10 +229,15 @@ STREETS = (
         "ADDRESS",
         r"<ADDRESS>",
         re.compile(
-            r"<ADDRESS>,? ?(?P<value>#\d\d-\d{1,4}|(?i:int|interior|piso|apto?|depto|dept|esc|bloco|bl|floor|fl|"
+            r"<ADDRESS>,?\s?(?:(?i:address line|line|addr(?:ess)?) ?\d ?: ?)?(?P<value>#\d\d-\d{1,4}|(?i:block|blk|"
+            r"tower|building|wing|entrance|stair) [A-Z]\b|"
+            r"(?i:suite|ste|apt|unit|flat|room|rm)\.? ?#?[A-Za-z]?\d{1,5}[A-Za-z]?\b|(?i:int|interior|piso|apto?|"
+            r"depto|dept|esc|bloco|bl|floor|fl|"
             r"lgh|etage|et|wohnung|whg|top|stiege|interno|scala|dpto|local)\.? ?\d{1,4}[A-Za-z]?\b|"
             r"\d{1,2}(?:[º°ª]| (?=Esq|Dto|Dir|izq|dcha))\.? ?(?:[A-Z]\b|Esq|Dto|Dir|Frente|izq|dcha)?\.?|"
-            r"\d{1,2}(?:st|nd|rd|th) floor|(?:tv|th|mf)\b|m\. ?\d{1,4}|(?:III|II|IV|VI|V)\b)"
+            r"\d{1,2}(?:st|nd|rd|th) (?:floor|cross|main|block|stage|phase)(?: road)?|[A-Z]?\d{1,3}[A-Z]\b|(?:Esq|"
+            r"Dto|Dir|Frente|izq|dcha)\b\.?|"
+            rf"(?:{_CAP} ){{1,2}}(?:{_STREET})\b|(?:tv|th|mf)\b|m\.? ?\d{1, 4}|(?:III|II|IV|VI|V)\b)"
         ),
         digits=False,
     ),
@@ -208,50 +249,7 @@ STREETS = (
             r"#:]{1,2}\d{1,9}(?!\w)"
         ),
     ),
-    Pattern(
-        "ADDRESS",
-        r"(?i:stra(?:ß|ss)e|str\.|weg|gasse|platz|allee|damm|ring|ufer|straat|gracht|laan|plein|kade|dijk|gatan|vägen|"
-        r"gata|vej|gade|tie|katu) ?\d",
-        re.compile(
-            r"(?<![\w-])(?:(?:[A-ZÄÖÜ][\w-]{1,30} ){1,2}(?i:stra(?:ß|ss)e|str\.|weg|gasse|platz|allee|damm|ring|"
-            r"ufer)|"
-            r"[A-ZÄÖÜÅ][\w-]{1,30}(?:stra(?:ß|ss)e|str\.|weg|gasse|platz|allee|damm|ring|ufer|straat|gracht|laan|"
-            r"plein|kade|dijk|singel|dreef|hof|steeg|gatan|vägen|stigen|gränd|gata|vej|veien|vegen|gade|allé|katu|"
-            r"tie|kuja))"
-            r" ?\d{1,4}(?: ?[a-z]\b)?(?:[-/]\d{1,4}|-(?:hs|bis|[IV]{1,4}))?(?!\w)"
-        ),
-    ),
-    Pattern(
-        "ADDRESS",
-        r"(?:Am|An der|An den|Auf der|Im|In der|Zum|Zur) ",
-        re.compile(
-            r"(?<![\w-])(?:Am|An der|An den|Auf der|Auf dem|Im|In der|In den|Unter den|Zum|Zur) "
-            r"[A-ZÄÖÜ][a-zäöüß-]{2,30} \d{1,3} ?[a-z]?(?![\w:.]|,\d| (?:Uhr|Jahre|Tage|Euro|€))"
-        ),
-    ),
-    Pattern(
-        "ADDRESS",
-        r"(?i:rue|avenue|boulevard|bd|chemin|impasse|all[ée]e|place|quai|route)",
-        re.compile(
-            r"(?<![\w.-])\d{1,4}(?: ?(?:bis|ter|quater|[A-D]))?,? (?i:rue|avenue|av\.|boulevard|bd|chemin|impasse|"
-            r"all[ée]e|place|quai|route|cours|square) "
-            r"(?:(?:de|du|des|la|le|les|d'|de l')[ ]?){0,3}(?:[A-ZÀ-Þ][\w'’-]{1,30})(?: [A-ZÀ-Þ][\w'’-]{1,30}){0,3}"
-        ),
-    ),
-    Pattern(
-        "ADDRESS",
-        r"(?i:calle|c/|avenida|av\.|avda|paseo|plaza|via|viale|corso|piazza|vicolo|rua|travessa|praça|ul\.|ulica|"
-        r"al\.|aleja|carrera|улица|ул\.)",
-        re.compile(
-            r"(?<![\w.-])(?:(?i:calle|c/|avenida|av\.|avda\.?|paseo|viale|corso|piazza|vicolo|rua|travessa|praça|"
-            r"ul\.|ulica|aleje|carrera|улица|ул\.)|Via|Plaza) ?"
-            r"(?:(?:de|del|di|della|dei|delle|degli|dal|dello|da|do|dos|das|la|las|los|"
-            r"el)[ ]){0,3}(?:[A-ZÀ-ÞŁŚŻА-Я][\w'’-]{1,30})(?: (?:de|"
-            r"del|da|do|dos|[A-ZÀ-ÞŁŚŻА-Я][\w'’-]{1,30})){0,3}"
-            + _NUMBER_AFTER
-            + r"(?:,? ?(?:\d{1,2}[º°ª](?: ?(?:izq|dcha|[A-Z]\b))?|(?:apto|ap|piso|bloco|m)\.? ?\d{1,5}))?(?!\w)"
-        ),
-    ),
+    *STREETS_ABROAD,
     # After "I live at", any name with a house number is an address.
     Pattern(
         "ADDRESS",
