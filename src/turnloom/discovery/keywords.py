@@ -62,6 +62,8 @@ still already very so really again not
 """
 _SKIPPED = frozenset(_SKIPPED_WORDS.split())
 """Words that a name can do without: "parcel late" for "my parcel is still late". Other fillers end a phrase."""
+_ENDS_EARLY = _LINKS | _SKIPPED | {"and", "or", "but", "i", "you"} | _UNFINISHED
+"""Words that the start of a message does not end with when it is a name."""
 _VAGUE_WORDS = """
 broken done found gone left lost made paid seen sent sold stuck taken told
 day days hour hours minute minutes number place problem something thank time
@@ -146,7 +148,11 @@ def unlike(name: Phrase, candidates: list[Candidate]) -> list[Candidate]:
 
 def _shortened(text: str) -> str:
     plain = re.sub(r"[\d|]+", " ", NOISE.sub(" ", html.unescape(text)))  # In CSV, | separates labels.
-    return " ".join(plain.split()[:MOST_WORDS])[:LONGEST_TEXT].strip() or "other"
+    words = plain.split()
+    kept = words[:MOST_WORDS]
+    while len(words) > MOST_WORDS and len(kept) > 1 and kept[-1].lower() in _ENDS_EARLY:
+        kept.pop()
+    return " ".join(kept)[:LONGEST_TEXT].strip() or "other"
 
 
 def message_name(texts: Sequence[str], taken: Collection[frozenset[str]]) -> str:

@@ -202,7 +202,11 @@ def _by_meaning(candidates: list[list[Candidate]], meaning: Meaning) -> list[lis
 def _first_free(
     candidates: list[Candidate], keywords: list[Candidate], texts: Sequence[str], used: set[frozenset[str]]
 ) -> str:
-    """Return the best candidate that is no name yet; else one with a keyword added, else a message."""
+    """Return the best candidate that is no name yet; else one with a keyword added, else a message.
+
+    A lone word such as "sent" says less than the message that it is from.
+    """
+    candidates = [each for each in candidates if not is_vague(each.phrase)]
     for phrase, _ in candidates:
         if frozenset(phrase) not in used:
             return " ".join(phrase)
