@@ -13,7 +13,7 @@ from tests.discovery.toy import TOPICS, TopicEncoder
 from tests.training.toy import write_table
 from turnloom.discovery.flow import FlowFilter, build_flow, count_transitions, read_conversations
 from turnloom.discovery.flow_drawing import flow_dot, flow_mermaid, flow_page, flow_svg
-from turnloom.discovery.states import flatten
+from turnloom.discovery.states import _centred, _repeated, flatten
 from turnloom.errors import TurnloomError
 
 UTC = dt.timezone.utc
@@ -56,6 +56,19 @@ def test_states_and_shares_are_those_of_a_known_course() -> None:
     assert max(node.place for node in of["tell me"]) < min(node.place for node in of["done"])
     assert thanks.place == 1
     assert flow.shown == 1
+
+
+def test_a_role_repeats_itself_as_often_as_its_turns_do() -> None:
+    turns = flatten([[("agent", "hello"), ("customer", "hello"), ("agent", "hello"), ("agent", "bye")]])
+    assert _repeated(turns) == {"agent": pytest.approx(2 / 3), "customer": 0}
+
+
+def test_what_turns_share_is_removed_and_no_turn_before_stays_none() -> None:
+    vectors = np.array([[3, 4, 0], [3, 0, 4], [0, 0, 0]], np.float32)
+    centred = _centred(vectors)
+    assert np.allclose(centred[:2], np.array([[0, 1, -1], [0, -1, 1]]) / 2**0.5)
+    assert not centred[2].any()
+    assert not _centred(vectors[2:]).any()
 
 
 def test_rare_transitions_are_left_out_but_never_the_most_frequent() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
@@ -90,6 +92,23 @@ def test_groups_merge_by_mean_distance_and_size() -> None:
     cut = merges.cut(6)
     assert len(set(cut.tolist())) == 6
     assert merges.cut(int(kept.sum())).tolist() == list(range(int(kept.sum())))
+
+
+def test_merging_needs_no_matrix_of_all_distances() -> None:
+    rng = np.random.default_rng(0)
+    means = rng.standard_normal((6_000, 8)).astype(np.float32) / 8
+    tracemalloc.start()
+    merges = merge_groups(means, np.full(len(means), 3))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(merges.pairs) == len(means) - 1
+    assert peak < 6_000**2 * 8 / 4
+
+
+def test_groups_that_are_equally_close_are_all_merged() -> None:
+    merges = merge_groups(np.tile(np.eye(1, 8, dtype=np.float32), (50, 1)), np.full(50, 2))
+    assert len(merges.pairs) == 49
+    assert set(merges.cut(1).tolist()) == {0}
 
 
 def test_groups_of_different_size_are_found() -> None:

@@ -9,6 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from tests.discovery.toy import planted, said
 from turnloom.discovery import Messages, discover, load_discovery, save_discovery
+from turnloom.discovery import levels as levels_module
 from turnloom.discovery.grouping import centres_of
 from turnloom.discovery.hierarchy import ALONE, BLANK
 from turnloom.discovery.levels import nest
@@ -57,7 +58,9 @@ def test_every_message_is_in_a_named_group_or_has_a_reason(tmp_path: Path) -> No
     assert "in no group" in page
 
 
-def test_levels_are_nested_and_there_are_two_to_four() -> None:
+@pytest.mark.parametrize("most", [4_000, 100])
+def test_levels_are_nested_and_there_are_two_to_four(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    monkeypatch.setattr(levels_module, "MOST_IN_TREE", most)
     for count, levels in ((3, 1), (40, 2), (200, 3), (500, 4)):
         vectors, truth = planted(count, 3, noise=0.2)
         found = nest(centres_of(vectors, truth))

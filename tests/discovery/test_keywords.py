@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
+from tests.discovery.toy import TopicEncoder
 from turnloom.discovery import names as module
 
 
@@ -40,6 +42,34 @@ def test_two_groups_never_have_one_name() -> None:
     assert not any(re.search(r"\d", name) for name in names)
     assert name_groups([["so", "so"]] * 30)[::29] == ["so", "so (ac)"]
     assert name_groups([["late"], ["is it late", "how late"], ["of"]]) == ["late", "is it late", "of"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "name"),
+    [
+        (["it arrived with a broken lid", "arrived with my lid open", "arrived with the lid"], "arrived with lid"),
+        (["a refund for my order", "is there any refund for the order", "refund for order"], "refund for order"),
+        (["the cup i got is broken", "this cup has been broken", "my broken cup"], "cup"),
+        (["parcel TL12 damaged", "my parcel tl7 is damaged", "is parcel TL99 damaged"], "parcel damaged"),
+    ],
+)
+def test_names_are_phrases_that_people_say(texts: list[str], name: str) -> None:
+    assert name_groups([texts, CANCEL])[0] == name
+
+
+def test_words_of_different_sentences_are_no_name() -> None:
+    texts = ["the refund! you said the bank would do it", "a refund, i asked the bank", "refund when? ask the bank"]
+    assert name_groups([texts, CANCEL])[0] in ("refund", "bank", "ask bank", "asked bank")
+
+
+def test_a_lone_participle_is_no_name() -> None:
+    texts = ["sent", "sent it", "sent a parcel", "sent the parcel"]
+    encoder = TopicEncoder()
+    centres = encoder.encode(["cancel", "invoice"])
+    meaning = module.Meaning(encoder.encode, centres, np.zeros(32, np.float32))
+    assert "parcel" in module.name_groups([texts, CANCEL], meaning=meaning)[0].name
+    only = [["i have sent it to the new one", "sent it now"], CANCEL]
+    assert module.name_groups(only, meaning=meaning)[0].name == "i have sent it"
 
 
 def test_forms_of_one_word_are_not_joined() -> None:

@@ -14,12 +14,10 @@ import numpy as np
 
 Phrase = tuple[str, ...]
 LONGEST = 3
-LENGTH_POWER = 0.8
+LENGTH_POWER = 1.2
 """A phrase of n words counts n to this power times as much as a single word. Two words make the better name if they
 occur together in more than about half of the messages that contain either.
 """
-ENOUGH = 0.35
-"""A second phrase joins a one-word name if it scores at least this share of the first."""
 SMOOTHING = 0.02
 SHORTEST = 3
 MOST_WORDS = 5
@@ -32,23 +30,46 @@ NOISE = re.compile(
     r"|<[A-Z_]+>|\[[A-Z_]+\]|__\w+__"  # Placeholders for personal data.
     r"|[@#]\w+|(?:^|\s)[*^~-]\s?[A-Z]{1,4}\b(?=\s*$)"  # Handles, hashtags, and an agent's initials at the end.
 )
-_PIECE = re.compile(r"(?P<word>[^\W\d_]+(?:['’-][^\W\d_]+)*)|(?P<break>[^\s\w'’-])")
+_PIECE = re.compile(r"(?P<word>\w+(?:['’-][^\W\d_]+)*)|(?P<break>[^\s\w'’-])")
+_WITH_DIGIT = re.compile(r"[\d_]")
 _NOT = {"not", "no", "never", "without"}
+_UNFINISHED = _NOT | {"last", "long", "much", "new", "next", "soon", "whole"}
+"""Words that a phrase does not end with."""
 _SHORT = {"no", "up"}
 _NEGATED = re.compile(r"(?:\w+n['’]t|cannot|dont|doesnt|didnt|wont|cant|isnt|hasnt|havent)$")
 _FILLER_WORDS = """
-a about after afternoon again all also always am an and another any anyone are as at be because been before being
-both but by can could day did do does doing done each either else evening ever every few for from get gets getting
-give given go goes going gone gonna good got guys had has have having he hello her here hey hi him his how i if in
-into is it its just keep know let like look made make makes making many may maybe me more morning most much must my
-need needs now of off ok okay on one only onto or other our out over own please pls put really right said same say
-says see seem she should so some still such sure take tell than that the their them then there these they thing
-things think this those through to today told too tried try trying two u under until ur us use used very via wait
-want wanted wants was way we well went were what when where which while who why will with would y'all yeah yes yet
-you your yours
+a able about after afternoon again all also always am an and another any anyone apr april are as at aug august be
+because been before being both but by can could day dec december did do does doing done due each either else evening
+ever every feb february few for friday from get gets getting give given go goes going gone gonna good got guys had has
+have having he hello her here hey hi him his how i if in into is it its jan january jul july jun june just keep know
+let like look made make makes making many may maybe me monday more morning most much must my need needs nov november
+now oct october of off ok okay on once one only onto or other our out over own please pls put really right said same
+saturday say says see seem sep sept september she should so some still such sunday sure take tell than that the their
+them then there these they thing things think this those through thursday to today told too tried try trying tuesday
+twice two u under until ur us use used very via wait want wanted wants was way we wednesday well went were what when
+where which while who why will with would y'all yeah yes yet you your yours
 """
 """English words that carry no topic."""
 FILLERS = frozenset(_FILLER_WORDS.split())
+
+
+_LINK_WORDS = "about at by for from in into of on to with"
+_LINKS = frozenset(_LINK_WORDS.split())
+"""Words that stay inside a phrase: "refund for order"."""
+_SKIPPED_WORDS = """
+a an the my our your his her their its this that these those any some is was are were am be been being has have had just
+still already very so really again not
+"""
+_SKIPPED = frozenset(_SKIPPED_WORDS.split())
+"""Words that a name can do without: "parcel late" for "my parcel is still late". Other fillers end a phrase."""
+_ENDS_EARLY = _LINKS | _SKIPPED | {"and", "or", "but", "i", "you"} | _UNFINISHED
+"""Words that the start of a message does not end with when it is a name."""
+_VAGUE_WORDS = """
+broken done found gone left lost made paid seen sent sold stuck taken told
+day days hour hours minute minutes number place problem something thank time
+"""
+_VAGUE = frozenset(_VAGUE_WORDS.split())
+_PAST = re.compile(r"\w{2,}ed$")
 
 
 class Candidate(NamedTuple):
@@ -59,7 +80,7 @@ class Candidate(NamedTuple):
 
 
 def _runs(text: str) -> list[list[str]]:
-    """Split a message into runs of usable words, at punctuation and placeholders."""
+    """Split a message into runs of words that stand together, with links between them, as a name would have them."""
     text = NOISE.sub(" . ", html.unescape(text)).replace("’", "'").lower()
     runs: list[list[str]] = [[]]
     for piece in _PIECE.finditer(text):
@@ -68,21 +89,38 @@ def _runs(text: str) -> list[list[str]]:
             runs.append([])
         elif _NEGATED.match(word):
             runs[-1].append("not")
+        elif word in _LINKS:
+            if runs[-1] and runs[-1][-1] in _LINKS:  # What stood between them is no usable word.
+                runs.append([])
+            runs[-1].append(word)
         elif word.partition("'")[0] not in FILLERS and word not in FILLERS:
-            runs[-1] += [word.removesuffix("'s")] if len(word) >= SHORTEST or word in _SHORT else []
+            usable = (len(word) >= SHORTEST or word in _SHORT) and not _WITH_DIGIT.search(word)
+            runs[-1] += [word.removesuffix("'s")] if usable else []
+        elif word not in _SKIPPED or runs[-1][-1:] == ["to"]:
+            runs.append([])
     return [run for run in runs if run]
 
 
 def _phrases(text: str) -> set[Phrase]:
-    """Return phrases of one to three words in spoken order; "not" and "up" need the word they belong to."""
+    """Return phrases of one to three words, and links inside, in spoken order; "not" and "up" need another word."""
     found = set()
     for run in _runs(text):
+        content = [index for index, word in enumerate(run) if word not in _LINKS]
         for size in range(1, LONGEST + 1):
-            for start in range(len(run) - size + 1):
-                phrase = tuple(run[start : start + size])
-                if phrase[0] != "up" and phrase[-1] not in _NOT and len(set(phrase)) == size:
+            for first, last in zip(content, content[size - 1 :], strict=False):
+                phrase = tuple(run[first : last + 1])
+                if (
+                    phrase[0] != "up"
+                    and phrase[-1] not in _UNFINISHED
+                    and len(set(phrase)) == len(phrase) <= MOST_WORDS
+                ):
                     found.add(phrase)
     return found
+
+
+def is_vague(phrase: Phrase) -> bool:
+    """Whether a phrase is a lone word such as "sent" or "time", which leaves open what is meant."""
+    return len(phrase) == 1 and (phrase[0] in _VAGUE or bool(_PAST.match(phrase[0])))
 
 
 def _candidates(own: Counter[Phrase], size: int, shares: Mapping[Phrase, float], groups: int) -> list[Candidate]:
@@ -93,34 +131,10 @@ def _candidates(own: Counter[Phrase], size: int, shares: Mapping[Phrase, float],
             continue
         share = count / size
         rest = (shares[phrase] - share) / max(groups - 1, 1)
-        weight = share * np.log((share + SMOOTHING) / (rest + SMOOTHING)) * len(phrase) ** LENGTH_POWER
+        content = sum(word not in _LINKS for word in phrase)
+        weight = share * np.log((share + SMOOTHING) / (rest + SMOOTHING)) * content**LENGTH_POWER
         found.append(Candidate(phrase, float(weight)))
     return sorted(found, key=lambda each: (-each.score, each.phrase))
-
-
-def _said_first(one: Phrase, other: Phrase, texts: Sequence[str]) -> bool:
-    """Whether the first phrase precedes the second in most messages that contain both."""
-    first = 0
-    for text in texts:
-        words = [word for run in _runs(text) for word in run]
-        if one[0] in words and other[0] in words:
-            first += 1 if words.index(one[0]) < words.index(other[0]) else -1
-    return first >= 0
-
-
-def _joined(name: Phrase, more: Phrase, texts: Sequence[str]) -> Phrase:
-    return name + more if _said_first(name, more, texts) else more + name
-
-
-def _joined_name(candidates: list[Candidate], texts: Sequence[str]) -> list[Candidate]:
-    """Extend a best phrase of one word by the next one, if that says nearly as much."""
-    if not candidates or len(candidates[0].phrase) > 1:
-        return candidates
-    name, best = candidates[0]
-    others = unlike(name, candidates[1:])
-    if not others or others[0].score < ENOUGH * best:
-        return candidates
-    return [Candidate(_joined(name, others[0].phrase, texts), best), *candidates]
 
 
 def unlike(name: Phrase, candidates: list[Candidate]) -> list[Candidate]:
@@ -134,7 +148,11 @@ def unlike(name: Phrase, candidates: list[Candidate]) -> list[Candidate]:
 
 def _shortened(text: str) -> str:
     plain = re.sub(r"[\d|]+", " ", NOISE.sub(" ", html.unescape(text)))  # In CSV, | separates labels.
-    return " ".join(plain.split()[:MOST_WORDS])[:LONGEST_TEXT].strip() or "other"
+    words = plain.split()
+    kept = words[:MOST_WORDS]
+    while len(words) > MOST_WORDS and len(kept) > 1 and kept[-1].lower() in _ENDS_EARLY:
+        kept.pop()
+    return " ".join(kept)[:LONGEST_TEXT].strip() or "other"
 
 
 def message_name(texts: Sequence[str], taken: Collection[frozenset[str]]) -> str:
@@ -169,5 +187,4 @@ def rank_keywords(groups: Sequence[Sequence[str]]) -> list[list[Candidate]]:
         ['cancel order', 'parcel late']
     """
     counts = [Counter(phrase for text in texts for phrase in _phrases(text)) for texts in groups]
-    ranked = rank(counts, [len(texts) for texts in groups])
-    return [_joined_name(found, texts) for found, texts in zip(ranked, groups, strict=True)]
+    return rank(counts, [len(texts) for texts in groups])

@@ -15,6 +15,8 @@ FITS = 0.1
 """A message of a small group joins another one if it is as close to it as all but this share of its members."""
 TWO_LEVELS, THREE_LEVELS = 60, 400
 """Up to so many groups, a hierarchy has two or three levels; else four."""
+MOST_IN_TREE = 4_000
+"""More leaves are joined to so many before they are merged; the level above them has fewer groups."""
 BLOCK = 8_192
 
 
@@ -77,9 +79,26 @@ def nest(centres: Centres) -> list[Numbers]:
     if count < 4:
         return [leaves]
     depth = 2 if count <= TWO_LEVELS else 3 if count <= THREE_LEVELS else 4
-    tree = linkage(unit_rows(centres.means).astype(np.float64), "ward")
+    means = unit_rows(centres.means)
+    near = _near_leaves(means)
+    sums = np.zeros((int(near.max()) + 1, means.shape[1]))
+    np.add.at(sums, near, means)
+    tree = linkage(sums / np.bincount(near)[:, None], "ward")
     wanted = [max(2, round(count ** ((level + 1) / depth))) for level in range(depth - 1)]
-    return [*(fcluster(tree, number, "maxclust").astype(np.int64) - 1 for number in wanted), leaves]
+    return [*(fcluster(tree, number, "maxclust").astype(np.int64)[near] - 1 for number in wanted), leaves]
+
+
+def _near_leaves(means: Vectors) -> Numbers:
+    """Return a number per leaf: its own, or for very many leaves one that it shares with the nearest ones.
+
+    Ward's method compares every pair, which takes 2 GB for the leaves of a million messages.
+    """
+    if len(means) <= MOST_IN_TREE:
+        return np.arange(len(means))
+    from sklearn.cluster import KMeans
+
+    found = KMeans(MOST_IN_TREE, n_init=1, max_iter=5, random_state=0).fit_predict(means)
+    return np.unique(found, return_inverse=True)[1].astype(np.int64)
 
 
 def members_of(leaf: Numbers, near: Vectors, of_leaf: Numbers, count: int) -> list[Numbers]:

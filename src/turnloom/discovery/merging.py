@@ -19,6 +19,7 @@ MEMBERS_POWER, FEWEST_MEMBERS, MOST_MEMBERS = 0.1, 20, 200
 
 Nothing was measured beyond 200.
 """
+BLOCK = 256
 LIMIT = 0.566
 """Merging stops where it would cost more than this for a single group of one member (`studies/discovery`)."""
 
@@ -57,40 +58,82 @@ class Merges:
 def merge_groups(means: Vectors, sizes: Numbers) -> Merges:
     """Merge groups step by step: average linkage, but small groups join others sooner than large ones.
 
+    In each round, all pairs merge whose groups are each other's closest. This gives the same steps as merging the
+    closest pair of all, because a merged group is never closer to a third one than both of its parts were. It needs no
+    matrix of all distances, which takes 5 GB for the fine groups of a million messages.
+
     Args:
         means: The mean vector of each group's members, which are unit vectors.
         sizes: The number of members.
     """
-    count = len(sizes)
-    size = sizes.astype(np.float64)
-    distance = 1 - means.astype(np.float64) @ means.T.astype(np.float64)
-    cost = _size_factor(size[:, None], size) * distance
-    np.fill_diagonal(cost, np.inf)
-    nearest = cost.argmin(axis=1)
-    lowest = cost.min(axis=1)
-    alive = np.ones(count, bool)
+    groups = _Open(means.astype(np.float32), sizes.astype(np.float64), np.arange(len(sizes)), np.zeros(len(sizes)))
+    closest, lowest = groups.closest(np.arange(len(sizes)))
     pairs, costs = [], []
-    for left in range(count, 1, -1):
-        first = int(lowest.argmin())
-        kept, gone = sorted((first, int(nearest[first])))
-        pairs.append((kept, gone))
-        costs.append(lowest[first] * (left / sizes.sum()) ** SIZE_POWER)
-        both = size[kept] + size[gone]
-        distance[kept] = (size[kept] * distance[kept] + size[gone] * distance[gone]) / both
-        distance[:, kept] = distance[kept]
-        size[kept], alive[gone] = both, False
-        cost[kept] = np.where(alive, _size_factor(both, size) * distance[kept], np.inf)
-        cost[kept, kept] = np.inf
-        cost[:, kept] = cost[kept]
-        cost[gone], cost[:, gone], lowest[gone] = np.inf, np.inf, np.inf
-        closer = alive & (cost[kept] < lowest)
-        nearest[closer], lowest[closer] = kept, cost[kept, closer]
-        stale = np.flatnonzero(alive & ((nearest == kept) | (nearest == gone)) & ~closer)
-        for group in {kept, *stale.tolist()}:
-            nearest[group] = cost[group].argmin()
-            lowest[group] = cost[group, nearest[group]]
-    return Merges(pairs, np.array(costs), int(sizes.sum()))
+    while len(closest) > 1:
+        rows = np.arange(len(closest))
+        kept = rows[(closest[closest] == rows) & (rows < closest)]
+        if not len(kept):  # Rounding broke a tie differently from either side.
+            kept = np.array([min(lowest.argmin(), closest[lowest.argmin()])])
+            gone = np.array([max(lowest.argmin(), closest[lowest.argmin()])])
+        else:
+            gone = closest[kept]
+        pairs.append(np.stack([groups.number[kept], groups.number[gone]], axis=1))
+        costs.append(groups.merge(kept, gone, lowest[kept]))
+        stale = np.isin(closest, np.concatenate([kept, gone]))
+        stale[kept] = True
+        left = np.delete(rows, gone)
+        moved = np.cumsum(np.isin(rows, left)) - 1
+        groups = groups.only(left)
+        closest, lowest, again = moved[closest[left]], lowest[left], np.flatnonzero(stale[left])
+        closest[again], lowest[again] = groups.closest(again)
+    return _ordered(pairs, costs, sizes)
 
 
-def _size_factor(one: Floats | float, other: Floats) -> Floats:
+def _ordered(pairs: list[Numbers], costs: list[Floats], sizes: Numbers) -> Merges:
+    """Put the merges of all rounds in the order of their costs, and refer costs to a group's mean size."""
+    if not pairs:
+        return Merges([], np.zeros(0), int(sizes.sum()))
+    every, cost = np.concatenate(pairs), np.concatenate(costs)
+    order = np.argsort(cost, kind="stable")
+    left = len(sizes) - np.arange(len(order))
+    steps = [(int(kept), int(gone)) for kept, gone in every[order]]
+    return Merges(steps, cost[order] * (left / sizes.sum()) ** SIZE_POWER, int(sizes.sum()))
+
+
+@dataclass
+class _Open:
+    """Groups that are still to be merged: their means, sizes, numbers, and what their last merge cost."""
+
+    means: Vectors
+    size: Floats
+    number: Numbers
+    cost: Floats
+
+    def closest(self, rows: Numbers) -> tuple[Numbers, Floats]:
+        """Return the closest other group of some groups, and what it costs to merge the two."""
+        closest, lowest = np.zeros(len(rows), np.int64), np.full(len(rows), np.inf)
+        if len(self.size) < 2:
+            return closest, lowest
+        for start in range(0, len(rows), BLOCK):
+            asked = rows[start : start + BLOCK]
+            cost = _size_factor(self.size[asked, None], self.size) * (1 - self.means[asked] @ self.means.T)
+            cost[np.arange(len(asked)), asked] = np.inf
+            closest[start : start + BLOCK] = cost.argmin(axis=1)
+            lowest[start : start + BLOCK] = cost.min(axis=1)
+        return closest, lowest
+
+    def merge(self, kept: Numbers, gone: Numbers, costs: Floats) -> Floats:
+        """Merge pairs of groups into the first of each; return what it costs, at least as much as their parts did."""
+        both = self.size[kept] + self.size[gone]
+        sums = self.size[kept, None] * self.means[kept] + self.size[gone, None] * self.means[gone]
+        self.means[kept], self.size[kept] = sums / both[:, None], both
+        self.cost[kept] = np.maximum(costs, np.maximum(self.cost[kept], self.cost[gone]))
+        return np.asarray(self.cost[kept])
+
+    def only(self, rows: Numbers) -> _Open:
+        """Return some of the groups."""
+        return _Open(self.means[rows], self.size[rows], self.number[rows], self.cost[rows])
+
+
+def _size_factor(one: Floats, other: Floats) -> Floats:
     return np.asarray((one * other / (one + other)) ** SIZE_POWER)

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from turnloom.discovery.keywords import MOST_WORDS, Candidate, Phrase, message_name, rank, rank_keywords, unlike
+from turnloom.discovery.keywords import (
+    MOST_WORDS,
+    Candidate,
+    Phrase,
+    is_vague,
+    message_name,
+    rank,
+    rank_keywords,
+    unlike,
+)
 from turnloom.discovery.phrases import Parser, Request, pattern_requests
 from turnloom.runtime.protocols import Vectors, unit_rows
 
@@ -15,7 +25,7 @@ MOST_PARSED, FEWEST_PER_GROUP, MOST_PER_GROUP = 6_000, 10, 40
 """How many typical members are parsed: in all, and per group."""
 MOST_COUNTED = 40_000
 """In how many typical members, in all, keywords are counted."""
-CANDIDATES = 16
+CANDIDATES = 40
 KEYWORDS = 5
 CLOSENESS, CONTRAST = 16.0, 1.0
 """What a phrase's closeness to its group counts, beside how many members say it and others don't."""
@@ -23,6 +33,12 @@ REQUEST_WEIGHT = 2.0
 """What a verb with its object counts, beside another phrase."""
 
 
+SUPPORT = 1.0
+"""What it counts, as a power of two, that a phrase is said more often than another one of the group."""
+SEVERAL_WORDS, VAGUE = 2.0, 8.0
+"""What counts for a phrase of several words, and against a lone word such as "sent" or "time"."""
+VAGUE_WEIGHT = 0.25
+"""What such a word counts, beside another phrase, by how often it is said."""
 _PLURAL = re.compile(r"[^s]s$")
 
 
@@ -118,10 +134,10 @@ def _parse(groups: list[list[str]], parser: Parser) -> list[list[list[Request]]]
     return [[next(flat) for _ in texts] for texts in groups]
 
 
-def _articles(requests: list[list[list[Request]]]) -> set[str]:
-    """Return the nouns that someone used with "a" or "an"."""
+def _articles(requests: list[list[list[Request]]]) -> set[Phrase]:
+    """Return the objects that someone used with "a" or "an"."""
     return {
-        request.object[-1]
+        request.object
         for messages in requests
         for found in messages
         for request in found
@@ -129,9 +145,9 @@ def _articles(requests: list[list[list[Request]]]) -> set[str]:
     }
 
 
-def _phrase(request: Request, articles: set[str]) -> Phrase:
+def _phrase(request: Request, articles: set[Phrase]) -> Phrase:
     words = request.object
-    if words and request.verb and words[-1] in articles:
+    if request.verb and words in articles:
         words = ("an" if words[0][0] in "aeiou" else "a", *words)
     return (*request.verb.split(), *words)
 
@@ -153,7 +169,8 @@ def _merge(*ranked: list[Candidate]) -> list[Candidate]:
         best = max((score for _, score in candidates), default=0.0)
         for phrase, score in candidates:
             if score > 0 and len(phrase) <= MOST_WORDS:
-                found[phrase] = max(found[phrase], weight * score / best)
+                own = weight * (VAGUE_WEIGHT if is_vague(phrase) else 1) * score / best
+                found[phrase] = max(found[phrase], own)
     merged = [Candidate(phrase, score) for phrase, score in found.items()]
     return sorted(merged, key=lambda each: (-each.score, each.phrase))[:CANDIDATES]
 
@@ -169,12 +186,15 @@ def _by_meaning(candidates: list[list[Candidate]], meaning: Meaning) -> list[lis
     ranked = []
     for number, found in enumerate(candidates):
         scores = []
+        most = max((score for _, score in found), default=1.0)
         for phrase, score in found:
             near = vectors[row[" ".join(phrase)]] @ centres.T
             own = near[number]
             near[number] = -1
             contrast = CONTRAST * (own - near.max(initial=-1))
-            scores.append(Candidate(phrase, score + CLOSENESS * float(own + contrast)))
+            said = SUPPORT * math.log2(score / most)
+            reads = SEVERAL_WORDS * (len(phrase) > 1) - VAGUE * is_vague(phrase)
+            scores.append(Candidate(phrase, said + CLOSENESS * float(own + contrast) + reads))
         ranked.append(sorted(scores, key=lambda each: (-each[1], each[0])))
     return ranked
 
@@ -182,7 +202,11 @@ def _by_meaning(candidates: list[list[Candidate]], meaning: Meaning) -> list[lis
 def _first_free(
     candidates: list[Candidate], keywords: list[Candidate], texts: Sequence[str], used: set[frozenset[str]]
 ) -> str:
-    """Return the best candidate that is no name yet; else one with a keyword added, else a message."""
+    """Return the best candidate that is no name yet; else one with a keyword added, else a message.
+
+    A lone word such as "sent" says less than the message that it is from.
+    """
+    candidates = [each for each in candidates if not is_vague(each.phrase)]
     for phrase, _ in candidates:
         if frozenset(phrase) not in used:
             return " ".join(phrase)

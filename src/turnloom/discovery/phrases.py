@@ -8,13 +8,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from turnloom.discovery.keywords import FILLERS, NOISE
+from turnloom.discovery.keywords import FILLERS, NOISE, SHORTEST
 from turnloom.errors import TurnloomError
 
 PIPELINES = ("en_core_web_sm", "en_core_web_md", "en_core_web_lg")
 MOST_OBJECT_WORDS = 3
 LONGEST_MESSAGE = 300
 """Parsing takes longer than linear, and what someone wants stands early."""
+
+
+PAST = ("VBD", "VBN")
 
 
 class Request(NamedTuple):
@@ -69,7 +72,7 @@ def clean(text: str) -> str:
 def _requests(doc: Any) -> Iterator[Request]:
     """Yield verbs with their objects, and things without a verb, from a parsed message."""
     for token in doc:
-        if token.pos_ == "VERB":
+        if token.pos_ == "VERB" and token.is_alpha:
             yield from _of_verb(token)
         elif token.pos_ in ("NOUN", "PROPN") and token.dep_ in ("ROOT", "attr", "nsubj", "nsubjpass", "pobj"):
             words, article = _object(token)
@@ -80,7 +83,8 @@ def _requests(doc: Any) -> Iterator[Request]:
 def _of_verb(token: Any) -> Iterator[Request]:
     particle = next((f" {child.lower_}" for child in token.children if child.dep_ == "prt"), "")
     negated = any(child.dep_ == "neg" for child in token.children)
-    verb = ("not " if negated else "") + token.lemma_.lower() + particle
+    form = token.lower_ if token.tag_ in PAST else token.lemma_.lower()  # "lost bag" is another wish than "lose a bag".
+    verb = ("not " if negated else "") + form + particle
     objects = [("", child) for child in token.children if child.dep_ in ("dobj", "obj", "nsubjpass", "dative", "attr")]
     if not objects:
         objects = [
@@ -103,15 +107,15 @@ def _of_verb(token: Any) -> Iterator[Request]:
                 yield Request("", (*words[-2:], *(["not"] if negated else []), token.lower_))
 
 
+def _usable(token: Any) -> bool:
+    return token.is_alpha and token.lower_ not in FILLERS and len(token.lower_) >= SHORTEST
+
+
 def _object(token: Any) -> tuple[tuple[str, ...], bool]:
     """Return a noun with the words that specify it, and whether it has an indefinite article."""
-    if token.pos_ not in ("NOUN", "PROPN", "ADJ") or not token.is_alpha or token.lower_ in FILLERS:
+    if token.pos_ not in ("NOUN", "PROPN", "ADJ") or not _usable(token):
         return (), False
-    before = [
-        child.lower_
-        for child in token.lefts
-        if child.dep_ in ("compound", "amod", "nmod") and child.is_alpha and child.lower_ not in FILLERS
-    ]
+    before = [child.lower_ for child in token.lefts if child.dep_ in ("compound", "amod", "nmod") and _usable(child)]
     article = any(child.dep_ == "det" and child.lower_ in ("a", "an") for child in token.lefts)
     return (*before[-(MOST_OBJECT_WORDS - 1) :], token.lower_), article
 
@@ -126,7 +130,8 @@ _ASKED = re.compile(
 )
 _NOUN_ENDS = re.compile(r"(?:ly|ing)$")
 _NOT_VERBS = {"i", "you", "we", "someone", "me", "us", "a", "an", "the", "my", "our", "your", "this", "that", "no"}
-_ENDS_OBJECT = {"to", "for", "from", "in", "on", "at", "of", "with", "by", "and", "or", "but", "because", "so", "if"}
+_LINK_WORDS = "to for from in on at of with by and or but because so if against about as into"
+_ENDS_OBJECT = frozenset(_LINK_WORDS.split())
 
 
 def pattern_requests(texts: Iterable[str]) -> list[list[Request]]:
@@ -139,7 +144,7 @@ def _by_pattern(text: str) -> Iterator[Request]:
     while match := _ASKED.search(text, position):
         position = match.start("verb")  # What is no verb may come before one, as in "please cancel".
         verb = match["verb"]
-        if verb in _NOT_VERBS or verb in FILLERS or _NOUN_ENDS.search(verb):
+        if verb in _NOT_VERBS or re.split("['’]", verb)[0] in FILLERS or _NOUN_ENDS.search(verb):
             continue
         words: list[str] = []
         for word in match["object"].split():

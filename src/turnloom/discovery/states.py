@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ STATES_PER_ROLE = 16
 """Two roles with their states, the start and the end are 34 nodes: what fits on a page."""
 TURNS_PER_STATE = 20
 """Fewer states if there are fewer turns of a role than this for each."""
+TEMPLATES = 0.5
+"""How much more the meaning of a turn counts for a role of which every turn is a repeated one."""
 SAMPLE = 40_000
 BLOCK = 8_192
 SEED = 0
@@ -53,9 +56,10 @@ def flatten(conversations: Sequence[Sequence[tuple[str, str]]]) -> Turns:
 def encode_states(encoder: Encoder, turns: Turns) -> tuple[Vectors, Vectors]:
     """Return a vector per turn that says what it does, and one of what it means.
 
-    The first has three parts of equal weight: what the turn calls for in its context, what the turn before it called
-    for, and what it means. "Yes" after an offer and "yes" after a question differ in the second. A model without a
-    conversation encoder has only the third.
+    The first has three parts: what the turn calls for in its context, what the turn before it called for, and what it
+    means. "Yes" after an offer and "yes" after a question differ in the second. What all turns of a role share is
+    removed from each part. The third counts more for a role that repeats itself: answers made of templates are told
+    apart by their words. A model without a conversation encoder has only the third.
     """
     texts = list(dict.fromkeys(turns.texts))
     row = {text: number for number, text in enumerate(texts)}
@@ -73,7 +77,28 @@ def encode_states(encoder: Encoder, turns: Turns) -> tuple[Vectors, Vectors]:
         own = unit_rows(vectors[:, :width])
         calls[end - len(own) : end] = own
         before[end - len(own) + 1 : end] = own[:-1]
-    return np.concatenate([calls, before, meaning], axis=1), meaning
+    vectors = np.zeros((len(turns), 2 * width + meaning.shape[1]), np.float32)
+    for role, repeated in _repeated(turns).items():
+        rows = np.flatnonzero(np.array(turns.roles) == role)
+        parts = [_centred(calls[rows]), _centred(before[rows]), (1 + TEMPLATES * repeated) * _centred(meaning[rows])]
+        vectors[rows] = np.concatenate(parts, axis=1)
+    return vectors, meaning
+
+
+def _repeated(turns: Turns) -> dict[str, float]:
+    """Return the share of each role's turns whose text the role says more than once."""
+    said = Counter(zip(turns.roles, turns.texts, strict=True))
+    again = Counter(role for (role, _), count in said.items() for _ in range(count) if count > 1)
+    return {role: again[role] / count for role, count in sorted(Counter(turns.roles).items())}
+
+
+def _centred(vectors: Vectors) -> Vectors:
+    """Remove the mean of vectors; those of zeros, for want of a turn before, stay zeros."""
+    known = vectors.any(axis=1)
+    centred = np.zeros_like(vectors)
+    if known.any():
+        centred[known] = unit_rows(vectors[known] - vectors[known].mean(axis=0))
+    return centred
 
 
 @dataclass(frozen=True)
