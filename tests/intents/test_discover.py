@@ -101,22 +101,27 @@ def test_most_messages_find_a_group_and_not_only_near_copies() -> None:
 
 
 def test_drafted_intents_know_new_messages_of_their_groups() -> None:
-    vectors, truth = scattered(np.random.default_rng(1), members=120)
+    rejected = [rejected_by_draft(seed) for seed in (1, 11, 21)]
+    assert np.mean([share["new"] for share in rejected]) <= 0.15  # About one in ten is meant to be.
+    assert min(share["foreign"] for share in rejected) >= 0.9
+
+
+def rejected_by_draft(seed: int) -> dict[str, float]:
+    """Draft intents from scattered messages, and return which shares of new and of foreign ones they reject."""
+    vectors, truth = scattered(np.random.default_rng(seed), members=120)
     texts = [f"message {place}" for place in range(len(truth))]
     draft = draft_intents(texts, vectors)
     known = dict(zip(texts, vectors, strict=True))
-    new, _ = scattered(np.random.default_rng(2), members=120)
+    new, _ = scattered(np.random.default_rng(seed + 1), members=120)
     known |= {f"new {place}": vector for place, vector in enumerate(new)}
-    foreign = np.random.default_rng(3).standard_normal((100, 64))
+    foreign = np.random.default_rng(seed + 2).standard_normal((100, 64))
     known |= {f"foreign {place}": vector for place, vector in enumerate(foreign)}
     examples, labels = [text for text, _ in draft.examples], [label for _, label in draft.examples]
     classifier = IntentClassifier(Table(known)).fit(examples, labels, names=False, held_out=draft.wordings)
-    rejected = {
-        kind: (classifier.predict([text for text in known if text.startswith(kind)]) == OUT_OF_SCOPE).mean()
+    return {
+        kind: float((classifier.predict([text for text in known if text.startswith(kind)]) == OUT_OF_SCOPE).mean())
         for kind in ("new", "foreign")
     }
-    assert rejected["new"] <= 0.16
-    assert rejected["foreign"] >= 0.9
 
 
 def test_near_copies_make_no_threshold() -> None:
