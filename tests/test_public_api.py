@@ -127,6 +127,7 @@ PUBLIC = {
         "Manipulations",
         "Matching",
         "Packed",
+        "SharedIntents",
         "SharedReplies",
         "Spans",
         "Templates",

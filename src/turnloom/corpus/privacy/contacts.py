@@ -35,6 +35,8 @@ _TOP = (
 )
 _MAILERS = "gmail|googlemail|yahoo|hotmail|outlook|icloud|aol|gmx|proton|protonmail|web|live|msn|fastmail|yandex|mail"
 _AT = r"at|arroba|arobase|chiocciola|собака|ät|apenstaartje"
+# Words between a comma and an address: "Hi Tracy, I sent it to jo dot doe at …".
+_NO_SENTENCE = r"(?!(?i:at|to|i|it|is|me|my|you|your|we|the|for|from|on|in|send|sent|mail|email)\b)"
 _DOT = r"dot|punto|point|punkt|ponto|точка|punt"
 _JOIN = rf"{_DOT}|underscore|dash|hyphen|minus|plus|guion|tiret"
 _SPOKEN_USER = rf"[^\W_][\w.+-]{{0,40}}(?: (?i:{_JOIN}) [\w.+-]{{1,30}}){{0,4}}"
@@ -91,8 +93,8 @@ ADDRESSES = (
         "EMAIL",
         r" (?i:dot|point|punto|punkt) [A-Za-z]+(?:[^A-Za-z]|$)",
         re.compile(
-            rf"(?:(?<=[:,?] )|(?<=[:?]\n)|(?<='s )|(?<= is )|(?<=its ))(?P<value>[A-Za-z0-9]{{1,20}}(?:(?:, ?|"
-            rf" )(?!(?i:at)\b)[A-Za-z0-9]{{1,15}}){{0,7}},? "
+            rf"(?:(?<=[:,?] )|(?<=[:?]\n)|(?<='s )|(?<= is )|(?<=its ))(?P<value>{_NO_SENTENCE}[A-Za-z0-9]{{1,20}}"
+            rf"(?:(?:, ?| ){_NO_SENTENCE}[A-Za-z0-9]{{1,15}}){{0,7}},? "
             rf"(?i:at) (?!(?i:the|a|my|your|this|that|our|some|any|which|what|least)\b)[A-Za-z0-9-]{{1,20}}(?: "
             rf"[A-Za-z0-9-]{{1,20}}){{0,2}}?("
             rf"?: (?i:{_DOT}) (?i:com|net|org|co|uk|de|fr|es|it|nl|io|edu|gov|eu|ie|au|ca|in|"
