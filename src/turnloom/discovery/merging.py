@@ -72,17 +72,17 @@ def merge_groups(means: Vectors, sizes: Numbers) -> Merges:
     while len(closest) > 1:
         rows = np.arange(len(closest))
         kept = rows[(closest[closest] == rows) & (rows < closest)]
+        gone = closest[kept]
         if not len(kept):  # Rounding broke a tie differently from either side.
-            kept = np.array([min(lowest.argmin(), closest[lowest.argmin()])])
-            gone = np.array([max(lowest.argmin(), closest[lowest.argmin()])])
-        else:
-            gone = closest[kept]
+            first = int(lowest.argmin())
+            kept, gone = np.sort([[first], [closest[first]]], axis=0)
         pairs.append(np.stack([groups.number[kept], groups.number[gone]], axis=1))
         costs.append(groups.merge(kept, gone, lowest[kept]))
         stale = np.isin(closest, np.concatenate([kept, gone]))
         stale[kept] = True
         left = np.delete(rows, gone)
-        moved = np.cumsum(np.isin(rows, left)) - 1
+        moved = np.zeros_like(rows)
+        moved[left] = np.arange(len(left))
         groups = groups.only(left)
         closest, lowest, again = moved[closest[left]], lowest[left], np.flatnonzero(stale[left])
         closest[again], lowest[again] = groups.closest(again)

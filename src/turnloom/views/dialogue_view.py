@@ -36,9 +36,14 @@ class Dialogues:
         self.offsets, flat = split_turns(turns)
         self.texts = flat.field("text").cast(pa.large_string())
         self.speakers = flat.field("speaker").cast(pa.large_string()).fill_null("")
-        self.intents = flat.field("intent").cast(pa.large_string())
+        self._intents = flat.field("intent")
         texts = pa.LargeListArray.from_arrays(pa.array(self.offsets), self.texts)
         self.keys: Keys = dialogue_hashes([ids, sources, texts])
+
+    @cached_property
+    def intents(self) -> pa.Array:
+        """The intent of each turn, null without one."""
+        return self._intents.cast(pa.large_string())
 
     @cached_property
     def owners(self) -> Indices:

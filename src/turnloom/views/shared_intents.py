@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from pydantic import Field
 from turnloom.corpus.engine import batch_function, daft
 from turnloom.corpus.turn_arrays import hash_strings
 from turnloom.views.dialogue_view import Dialogues
+from turnloom.views.shared_pairs import Pairs, distinct_in_random_order, pairs_by
 from turnloom.views.shuffle import seeded
 from turnloom.views.view import View, Workspace, exploded, grouped
 
@@ -39,12 +41,14 @@ class SharedIntents(View):
 
     def make_rows(self, workspace: Workspace) -> Any:
         """Pair messages that share an intent."""
-        return workspace.staged(_pairs_of(_messages(workspace.table(), self, workspace.seed), self))
+        messages = _messages(workspace.table(), self, workspace.seed)
+        pairs = partial(drawn_pairs, most=self.pairs_per_intent)
+        return workspace.staged(pairs_by("label", messages, pairs, ("source", "label")))
 
 
-def _begins(dialogues: Dialogues, intents: pa.Array) -> npt.NDArray[np.bool_]:
+def _begins(dialogues: Dialogues) -> npt.NDArray[np.bool_]:
     """Return for each turn whether it has an intent other than that of its speaker's turn before."""
-    codes = np.asarray(pc.fill_null(intents.dictionary_encode().indices, -1), np.int64)
+    codes = np.asarray(pc.fill_null(dialogues.intents.dictionary_encode().indices, -1), np.int64)
     speakers = dialogues.speaker_codes
     begins = codes >= 0
     said: dict[tuple[int, int], int] = {}
@@ -64,9 +68,7 @@ def _messages(table: Any, view: SharedIntents, seed: int) -> Any:
     def labelled(ids: pa.Array, sources: pa.Array, turns: pa.Array) -> pa.Array:
         dialogues = Dialogues(ids, sources, turns)
         every = np.arange(len(dialogues.texts))
-        kept = np.flatnonzero(
-            _begins(dialogues, dialogues.intents) & (dialogues.words(every, every + 1) > view.min_words)
-        )
+        kept = np.flatnonzero(_begins(dialogues) & (dialogues.words(every, every + 1) > view.min_words))
         owners = dialogues.owners[kept]
         names = pc.binary_join_element_wise(
             sources.cast(pa.large_string()).take(pa.array(owners)),
@@ -82,31 +84,9 @@ def _messages(table: Any, view: SharedIntents, seed: int) -> Any:
     return exploded(listed, "turn", fields)
 
 
-def _pairs_of(messages: Any, view: SharedIntents) -> Any:
-    """Return the rows of the view with a `row_key`."""
-    col, kinds = daft().col, daft().DataType
-    pair = kinds.struct({"context": kinds.list(kinds.string()), "reply": kinds.string(), "row_key": kinds.uint64()})
-
-    @batch_function(kinds.list(pair))
-    def paired(texts: pa.Array, lots: pa.Array) -> pa.Array:
-        found = [
-            drawn_pairs(said, lot, view.pairs_per_intent)
-            for said, lot in zip(texts.to_pylist(), lots.to_pylist(), strict=True)
-        ]
-        kind = pa.struct([("context", pa.list_(pa.string())), ("reply", pa.string()), ("row_key", pa.uint64())])
-        return pa.array(found, pa.list_(kind))
-
-    groups = messages.groupby("source", "label").agg(col("text").list_agg(), col("lot").list_agg())
-    pairs = groups.select(col("source"), col("label"), paired(col("text"), col("lot")).alias("pair"))
-    return exploded(pairs, "pair", ("context", "reply", "row_key"), ("source", "label"))
-
-
-def drawn_pairs(texts: Sequence[str], lots: Sequence[int], most: int) -> list[dict[str, Any]]:
+def drawn_pairs(texts: Sequence[str], lots: Sequence[int], most: int) -> Pairs:
     """Pair distinct texts in random order: each with the next, then each with the one after that, and so on."""
-    first: dict[str, tuple[int, str]] = {}
-    for lot, text in sorted(zip(lots, texts, strict=True)):
-        first.setdefault(text.casefold(), (lot, text))
-    drawn = list(first.values())
+    drawn = distinct_in_random_order(texts, lots)
     count = len(drawn)
     places = (
         (place, (place + step) % count, step)

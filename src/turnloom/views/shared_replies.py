@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from turnloom.corpus.cleaning.normalise import fold_texts
 from turnloom.corpus.engine import batch_function, daft
 from turnloom.corpus.turn_arrays import hash_strings
 from turnloom.views.dialogue_view import Dialogues
+from turnloom.views.shared_pairs import Pairs, distinct_in_random_order, pairs_by
 from turnloom.views.shuffle import seeded
 from turnloom.views.view import View, Workspace, exploded, grouped
 
@@ -71,33 +73,16 @@ def _shared_reply_rows(table: Any, view: SharedReplies, seed: int) -> Any:
         ]
         return grouped(columns, fields, owners, len(dialogues.keys))
 
-    pair = kinds.struct({"context": kinds.list(kinds.string()), "reply": kinds.string(), "row_key": kinds.uint64()})
-
-    @batch_function(kinds.list(pair))
-    def paired(texts: pa.Array, lots: pa.Array) -> pa.Array:
-        found = [
-            _pairs(said, lot, view.pairs_per_reply)
-            for said, lot in zip(texts.to_pylist(), lots.to_pylist(), strict=True)
-        ]
-        kind = pa.struct([("context", pa.list_(pa.string())), ("reply", pa.string()), ("row_key", pa.uint64())])
-        return pa.array(found, pa.list_(kind))
-
     listed = table.select(
         col("source"), turns_and_replies(col("dialogue_id"), col("source"), col("turns")).alias("turn")
     )
-    groups = (
-        exploded(listed, "turn", fields).groupby("source", "shared").agg(col("text").list_agg(), col("lot").list_agg())
-    )
-    pairs = groups.select(col("source"), paired(col("text"), col("lot")).alias("pair"))
-    return exploded(pairs, "pair", ("context", "reply", "row_key"))
+    turns = exploded(listed, "turn", fields)
+    return pairs_by("shared", turns, partial(_pairs, most=view.pairs_per_reply))
 
 
-def _pairs(texts: list[str], lots: list[int], most: int) -> list[dict[str, Any]]:
+def _pairs(texts: list[str], lots: list[int], most: int) -> Pairs:
     """Pair each distinct text with the next, in random order."""
-    first: dict[str, tuple[int, str]] = {}
-    for lot, text in sorted(zip(lots, texts, strict=True)):
-        first.setdefault(text.casefold(), (lot, text))
-    drawn = [first[key] for key in first]
+    drawn = distinct_in_random_order(texts, lots)
     return [
         {"context": [drawn[place][1]], "reply": drawn[place + 1][1], "row_key": drawn[place][0]}
         for place in range(0, min(len(drawn) - 1, 2 * most), 2)
