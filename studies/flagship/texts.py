@@ -1,8 +1,10 @@
 """The texts that teachers are asked about, as a dialogue table of one turn each: turns of open conversations, messages
-with public labels, and text unlike dialogue.
+with public labels, requests drawn from a grammar, and text unlike dialogue.
 
-Labelled messages keep their intent; the other texts are there for the teachers alone. Text unlike dialogue is at hand
-anyway: descriptions of Debian's packages and documentation strings of Python's library. It is trained on, not shared.
+Labelled messages keep their intent; the other texts are there for the teachers alone. A language model wrote the
+grammar (`requests.yaml`: what people want from companies of many kinds) without a look at any data. Text unlike
+dialogue is at hand anyway: descriptions of Debian's packages and documentation strings of Python's library. It is
+trained on, not shared.
 
 Usage: TURNLOOM_DATA=... python -m studies.flagship.texts
 """
@@ -21,13 +23,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import yaml
 
 from turnloom.benchmarks.data import rows
 
 TIER_A, OUT = Path("runs/tier-a"), Path("runs/flagship/texts")
 SHORTEST, LONGEST = 3, 28
 """In words: shorter texts say little, longer ones cost the teachers time."""
-MOST = {"twice": 14_000, "once": 9_000, "messages": 25_000, "debian": 9_000, "docstrings": 5_000}
+MOST = {"twice": 14_000, "once": 9_000, "messages": 25_000, "debian": 9_000, "docstrings": 5_000, "requests": 40_000}
 TWICE = {"sgd", "self_dialogue", "ubuntu_irc", "multiwoz21", "smcalflow"}
 """Sources of many domains, or of the most people."""
 FEWEST = 4
@@ -87,6 +90,13 @@ def messages() -> Iterator[tuple[str, str]]:
         yield from ((name, text) for text in _draw((row["text"] for row in rows(name, "train")), MOST["messages"]))
 
 
+def requests() -> Iterator[tuple[str, str]]:
+    """Requests to companies and assistants: sentences with a gap, and what fits into it."""
+    kinds = yaml.safe_load(Path(__file__).with_name("requests.yaml").read_text(encoding="utf-8"))
+    made = (frame.replace("{x}", x) for kind in kinds.values() for frame in kind["frames"] for x in kind["objects"])
+    yield from (("requests", text) for text in _draw(made, MOST["requests"]))
+
+
 def general() -> Iterator[tuple[str, str]]:
     """Descriptions of packages and documentation strings."""
     known = subprocess.run(["apt-cache", "dumpavail"], capture_output=True, text=True, check=True).stdout
@@ -114,7 +124,7 @@ def main() -> None:
     logs.mkdir(parents=True)
     by_source: dict[str, list[dict[str, str]]] = defaultdict(list)
     seen: set[str] = set()
-    for source, text, *intent in (*labelled(), *turns(), *messages(), *general()):
+    for source, text, *intent in (*labelled(), *turns(), *messages(), *requests(), *general()):
         if text in seen:  # Its first copy has the label.
             continue
         seen.add(text)

@@ -117,9 +117,9 @@ def test_other_servers_find_the_keys_they_know(table: Path, start: Path, tmp_pat
     assert not list((tmp_path / "model").glob("*.bin"))
 
 
-@pytest.mark.parametrize("name", ["dse", "dse-heads"])
-def test_a_resumed_run_ends_bit_identical(name: str, table: Path, start: Path, tmp_path: Path) -> None:
-    wanted = recipe(name, start, **{"model.dropout": "0.1"})
+@pytest.mark.parametrize(("name", "optimizer"), [("dse", "adamw"), ("dse-heads", "adamw"), ("dse-heads", "muon")])
+def test_a_resumed_run_ends_bit_identical(name: str, optimizer: str, table: Path, start: Path, tmp_path: Path) -> None:
+    wanted = recipe(name, start, **{"model.dropout": "0.1", "stages.0.optimizer": optimizer})
     whole = train(wanted, [table], tmp_path / "whole")
     for step in (3, 5):
         with pytest.raises(PowerCutError):

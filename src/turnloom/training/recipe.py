@@ -71,7 +71,9 @@ class Stage(Part):
         head_rate: The learning rate of the layers that the objective adds.
         schedule: `constant`, `linear` to zero, or `onecycle` (up to the rate, then down to zero).
         warmup: The share of the run in which the rate rises, for `constant` and `linear`.
-        weight_decay: The weight decay of AdamW.
+        optimizer: `adamw`, or `muon` for the matrices of the encoder's layers, which learns more from each step. It is
+            meant for processors that are fast at bfloat16.
+        weight_decay: The optimizer's weight decay.
         max_gradient_norm: The norm to clip gradients to; 0 turns clipping off.
         epochs: Passes over the view, unless you set `steps` or a time.
         steps: The number of steps, instead of epochs.
@@ -87,6 +89,7 @@ class Stage(Part):
     head_rate: float = Field(3e-4, gt=0)
     schedule: Literal["constant", "linear", "onecycle"] = "constant"
     warmup: float = Field(0.0, ge=0, lt=1)
+    optimizer: Literal["adamw", "muon"] = "adamw"
     weight_decay: float = Field(0.0, ge=0)
     max_gradient_norm: float = Field(0.0, ge=0)
     epochs: float = Field(1.0, gt=0)

@@ -26,6 +26,7 @@ from turnloom.training.base_model import frozen_rows
 from turnloom.training.clock import CLOCK, Budget, rate_factor
 from turnloom.training.data import BlockShuffle
 from turnloom.training.losses import added_parameters
+from turnloom.training.optimizer import MuonAndAdamW, layer_matrices
 from turnloom.training.recipe import Recipe, Stage
 
 HEADS, COMPLETE = "heads.safetensors", "complete"
@@ -44,6 +45,15 @@ class _StageTrainer(BaseTrainer):
 
     def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
         """Do nothing: Turnloom writes the card."""
+
+    def create_optimizer(self, model: Any = None) -> Any:
+        """Create the optimizer that the stage names."""
+        made = self.optimizer is None
+        super().create_optimizer(model) if model is not None else super().create_optimizer()
+        if made and self._stage.optimizer == "muon":
+            adamw: Any = self.optimizer
+            self.optimizer = MuonAndAdamW(adamw, layer_matrices(self.model))
+        return self.optimizer
 
     def create_scheduler(self, num_training_steps: int, optimizer: Any = None) -> Any:
         """Create a schedule that follows the budget, in steps or in minutes."""
