@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 
+from turnloom.errors import TurnloomError
 from turnloom.training.optimizer import MuonAndAdamW, layer_matrices
 
 
@@ -74,3 +75,9 @@ def test_a_schedule_sets_the_rates_of_both_and_a_restored_state_goes_on_alike() 
     restored.load_state_dict(copy.deepcopy(optimizer.state_dict()))
     assert [group["lr"] for group in restored.param_groups] == [0.005] * 2
     assert all(map(torch.equal, go_on(network, optimizer), go_on(twin, restored)))
+
+
+def test_an_older_torch_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(torch.optim, "Muon")
+    with pytest.raises(TurnloomError, match="no Muon"):
+        stepped(Small(), muon=True)

@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from turnloom.errors import TurnloomError
+
 MOMENTUM = 0.95
 
 
@@ -31,9 +33,14 @@ class MuonAndAdamW(torch.optim.Optimizer):
     Args:
         adamw: An optimizer that has not made a step yet.
         matrices: The identities (`id`) of the parameters for Muon.
+
+    Raises:
+        TurnloomError: If the installed PyTorch has no Muon.
     """
 
     def __init__(self, adamw: torch.optim.AdamW, matrices: Collection[int]) -> None:
+        if not hasattr(torch.optim, "Muon"):
+            raise TurnloomError(f"PyTorch {torch.__version__} has no Muon", "install torch 2.9 or later, or take adamw")
         with_muon, with_adamw = [], []
         for group in adamw.param_groups:
             chosen = [weight for weight in group["params"] if id(weight) in matrices]

@@ -71,8 +71,8 @@ class Stage(Part):
         head_rate: The learning rate of the layers that the objective adds.
         schedule: `constant`, `linear` to zero, or `onecycle` (up to the rate, then down to zero).
         warmup: The share of the run in which the rate rises, for `constant` and `linear`.
-        optimizer: `adamw`, or `muon` for the matrices of the encoder's layers, which learns more from each step. It is
-            meant for processors that are fast at bfloat16.
+        optimizer: `adamw`, or `muon` for the matrices of the encoder's layers, which learns more from each step. It
+            needs PyTorch 2.9 and a processor that is fast at bfloat16.
         weight_decay: The optimizer's weight decay.
         max_gradient_norm: The norm to clip gradients to; 0 turns clipping off.
         epochs: Passes over the view, unless you set `steps` or a time.
