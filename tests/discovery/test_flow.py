@@ -98,6 +98,20 @@ def test_every_form_has_every_state(tmp_path: Path) -> None:
     assert json.loads(flow.model_dump_json())["nodes"][0]["name"] == "start"
 
 
+def test_transitions_name_conversations_in_which_they_occur() -> None:
+    conversations = [course(number) for number in range(40)]
+    ids = [(str(number), "log") for number in range(40)]
+    flow = build_flow(conversations, TopicEncoder(), ids=ids, per_role=4)
+    name = {node.id: node for node in flow.nodes}
+    for edge in flow.edges:
+        assert len({example.dialogue_id for example in edge.examples}) == len(edge.examples) > 0
+        for example in edge.examples:
+            turns = conversations[int(example.dialogue_id)]
+            before = turns[example.turn - 1][0] if example.turn else ""
+            after = turns[example.turn][0] if example.turn < len(turns) else ""
+            assert (before, after) == (name[edge.source].role, name[edge.target].role)
+
+
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows: list[dict[str, object]] = []

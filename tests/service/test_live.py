@@ -15,7 +15,7 @@ import pytest
 
 from tests.service.test_api import CHAT
 from tests.service.toy import HeadedEncoder, listening, loaders, served, settings, with_intents, with_replies
-from turnloom.service import journal
+from turnloom import journal
 from turnloom.service.app import create_app
 from turnloom.service.journal import Journal
 from turnloom.service.live_intents import LiveIntents

@@ -41,7 +41,7 @@ def flow(
 
     turnloom flow prepared/ --label refund --since 2026-05-01 --out refunds.mmd
     """
-    from turnloom.discovery.flow import FlowFilter, build_flow, read_conversations
+    from turnloom.discovery.flow import FlowFilter, build_flow, read_identified
     from turnloom.discovery.names import Namer
     from turnloom.discovery.phrases import find_parser
     from turnloom.runtime import load_encoder
@@ -54,14 +54,14 @@ def flow(
         raise TurnloomError(f"{out} has no known ending", f"choose one of {', '.join(renderers)}")
     find_model(model)
     wanted = FlowFilter(source, label, _date(since, "since"), _date(until, "until"), dialogues)
-    conversations = read_conversations(table, wanted)
+    ids, conversations = read_identified(table, wanted)
     encoder = stored(load_encoder(model), vectors)
     if not isinstance(encoder, ConversationEncoder):
         note(f"{encoder.name} has no conversation encoder: turns are grouped by their meaning alone")
     namer = Namer(find_parser(pipeline))
     with share_progress() as progress:
         found = build_flow(
-            conversations, encoder, per_role=states, min_share=min_share, namer=namer, on_progress=progress
+            conversations, encoder, ids=ids, per_role=states, min_share=min_share, namer=namer, on_progress=progress
         )
     write_text(out, renderers[out.suffix](found))
     name = {node.id: node.name for node in found.nodes}

@@ -5,9 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from turnloom.corpus import read_table
 from turnloom.discovery.messages import answers_of
 from turnloom.discovery.names import Meaning, Namer
 from turnloom.discovery.states import STATES_PER_ROLE, States, Turns, encode_states, find_states, flatten
+from turnloom.discovery.transitions import DialogueId, FlowEdge, add_examples, count_transitions
 from turnloom.errors import TurnloomError
 from turnloom.runtime.protocols import Encoder, Progress, Vectors
 
@@ -87,24 +87,6 @@ class FlowNode(BaseModel):
     typical: list[str]
 
 
-class FlowEdge(BaseModel):
-    """What follows a state.
-
-    Attributes:
-        source: The state's id.
-        target: The id of the next one.
-        count: How often.
-        share: The share of what follows the state.
-    """
-
-    model_config = ConfigDict(extra="forbid")
-
-    source: int
-    target: int
-    count: int
-    share: float
-
-
 class Flow(BaseModel):
     """A flow graph.
 
@@ -135,10 +117,19 @@ def read_conversations(table: str | Path, wanted: FlowFilter) -> list[list[tuple
     Raises:
         TurnloomError: If there are none.
     """
+    return read_identified(table, wanted)[1]
+
+
+def read_identified(table: str | Path, wanted: FlowFilter) -> tuple[list[DialogueId], list[list[tuple[str, str]]]]:
+    """Read the dialogues that pass a filter, and their ids.
+
+    Raises:
+        TurnloomError: If there are none.
+    """
     rows = _drawn((row for row in read_table(table).iter_rows() if row["turns"] and wanted.keeps(row)), wanted.most)
     if not rows:
         raise TurnloomError(f"{table} has no dialogue that passes the filters", "leave out some of them")
-    return [
+    return [(row["dialogue_id"], row["source"]) for row in rows], [
         [
             ("agent" if answer else "customer", turn["text"])
             for turn, answer in zip(row["turns"], answers_of(row["turns"]), strict=True)
@@ -163,6 +154,7 @@ def build_flow(
     conversations: list[list[tuple[str, str]]],
     encoder: Encoder,
     *,
+    ids: Sequence[DialogueId] = (),
     per_role: int = STATES_PER_ROLE,
     min_share: float = MIN_SHARE,
     namer: Namer | None = None,
@@ -173,6 +165,7 @@ def build_flow(
     Args:
         conversations: Lists of (role, text).
         encoder: A model, best one with a conversation encoder.
+        ids: The id of each conversation; with them, transitions name examples.
         per_role: At most how many states a role has.
         min_share: Transitions that follow a state in a smaller share are left out.
         namer: Names the states; by default, from the words of their turns.
@@ -187,6 +180,8 @@ def build_flow(
     nodes = _nodes(turns, states, meaning, namer or Namer(), encoder)
     on_progress("names", 1.0, "")
     edges, shown = count_transitions(states.state + 2, turns, min_share)
+    if ids:
+        add_examples(edges, states.state + 2, turns, ids)
     return Flow(
         model=encoder.name, dialogues=len(conversations), turns=len(turns), shown=shown, nodes=nodes, edges=edges
     )
@@ -230,26 +225,3 @@ def _relative_places(turns: Turns) -> np.ndarray[Any, np.dtype[np.float64]]:
     lengths = np.diff(turns.offsets)
     index = np.arange(len(turns)) - np.repeat(turns.starts, lengths)
     return np.asarray(index / np.maximum(np.repeat(lengths, lengths) - 1, 1))
-
-
-def count_transitions(state: Any, turns: Turns, min_share: float) -> tuple[list[FlowEdge], float]:
-    """Count what follows what; each state keeps what follows it most often, and whatever reaches the share.
-
-    Returns:
-        The transitions, and the share of all that they are.
-    """
-    counts: Counter[tuple[int, int]] = Counter()
-    for start, end in zip(turns.offsets[:-1].tolist(), turns.offsets[1:].tolist(), strict=True):
-        path = [0, *state[start:end].tolist(), 1]
-        counts.update(pairwise(path))
-    leaving: Counter[int] = Counter()
-    most: dict[int, int] = {}
-    for (source, _), count in counts.items():
-        leaving[source] += count
-        most[source] = max(most.get(source, 0), count)
-    edges = [
-        FlowEdge(source=source, target=target, count=count, share=round(count / leaving[source], 6))
-        for (source, target), count in sorted(counts.items())
-        if count >= min_share * leaving[source] or count == most[source]
-    ]
-    return edges, round(sum(edge.count for edge in edges) / max(sum(counts.values()), 1), 6)

@@ -7,7 +7,8 @@ import re
 
 from markupsafe import Markup
 
-from turnloom.discovery.flow import Flow, FlowEdge, FlowNode
+from turnloom.discovery.flow import Flow, FlowNode
+from turnloom.discovery.transitions import FlowEdge
 from turnloom.pages import figure, page, wide_table
 
 LANES = {"customer": 170, "": 450, "agent": 730}

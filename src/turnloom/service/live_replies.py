@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from turnloom.errors import TurnloomError
+from turnloom.journal import locked
 from turnloom.replies import ReplyIndex, Suggestion
 from turnloom.replies.manifest import MANIFEST
 from turnloom.replies.search import Mode, SearchOptions
@@ -18,7 +19,7 @@ from turnloom.service.admission import yield_to_the_event_loop
 from turnloom.service.config import ReplyServing
 from turnloom.service.conversations import ConversationStates
 from turnloom.service.errors import RefusedError
-from turnloom.service.journal import Journal, locked
+from turnloom.service.journal import Journal
 from turnloom.service.models import PatientEncoder, QueuedEncoder
 from turnloom.service.monitoring import cause_of
 

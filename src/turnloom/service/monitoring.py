@@ -67,7 +67,7 @@ def set_up_logs(level: str) -> None:
     """Send the logs of the service and of uvicorn to standard error as JSON."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter())
-    for name in ("turnloom.service", "uvicorn", "uvicorn.error"):
+    for name in ("turnloom.service", "turnloom.journal", "uvicorn", "uvicorn.error"):
         logger = logging.getLogger(name)
         logger.handlers = [handler] if name != "uvicorn.error" else []
         logger.setLevel(level.upper())

@@ -1,0 +1,3 @@
+"""From chat logs to a maintained set of intents, in the browser."""
+
+from __future__ import annotations
