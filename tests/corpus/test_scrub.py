@@ -95,6 +95,58 @@ def test_what_goes_and_what_stays(text: str, expected: str) -> None:
     assert scrub_text(text)[0] == expected
 
 
+@pytest.mark.parametrize(
+    "link",
+    [
+        "https://www.example.com/help/returns",
+        "docs.example.org/dns/cname",
+        "ns1.hosting.example",
+        "booking.com",
+        "https://docs.example.io/v2/errors?lang=en#429",
+        "https://en.wikipedia.org/wiki/Cambridge_(disambiguation)",
+        "help.example.com/hc/en-us/articles/360001234567-How-to-reset-a-router",
+    ],
+)
+def test_public_links_stay(link: str) -> None:
+    assert scrub_text(f"see {link} for the steps") == (f"see {link} for the steps", [])
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "https://deploy:Tr0ut99@git.example.com/site.git",
+        "https://app.example.com/reset?token=9fKq2Lw7ZxVb",
+        "example.com/verify/7c1e9a40b2d8",
+        "https://acme.example/#access_token=abcdef",
+        "https://example.com/account?user=kbrown",
+        "http://app.example.com:8080/help",
+        "https://intranet/help",
+        "http://192.0.2.14/help",
+        "ftp://files.example.com/help",
+        "www.linkedin.com/in/someone",
+        "https://example.com/users/12",
+        "https://example.com/team/jane-doe",
+        "https://jane-doe.example.io",
+        "https://bit.ly/abcdef",
+        "https://billing.example.com/invoices/8821",
+        "https://meet.example.com/abc-defg-hij",
+    ],
+)
+def test_links_with_secrets_people_or_rooms_go(link: str) -> None:
+    scrubbed, _ = scrub_text(f"see {link} for the steps")
+    assert scrubbed in ("see <URL> for the steps", "see http://<IP>/help for the steps")
+
+
+def test_a_link_is_private_where_somebody_calls_it_theirs() -> None:
+    assert scrub_text("my website is www.ottersfield.example")[0] == "my website is <URL>"
+    assert scrub_text("the website is www.ottersfield.example")[0] == "the website is www.ottersfield.example"
+
+
+def test_nothing_is_looked_for_in_a_public_link() -> None:
+    text = "I asked on https://example.com/frank-answers/2042/cvv-123 and (www.example.com/will)."
+    assert scrub_text(text) == (text, [])
+
+
 def test_addresses_of_a_house_and_signs_that_are_none() -> None:
     assert scrub_text("see https://intranet/users/jane")[0] == "see <URL>"
     assert scrub_text("std :: vector")[0] == "std :: vector"
@@ -289,8 +341,9 @@ def test_scrubbing_takes_linear_time() -> None:
         ("a@b.com-c@d.com'e@f.org", "<EMAIL><EMAIL><EMAIL>"),
         ("a@b@c.com or .@d.com, %x.y@e.co.uk.", "a@<EMAIL> or .<HANDLE>, <EMAIL>."),
         ("'jo@x.io' jo.@x.io", "<EMAIL>' jo.@x.io"),
-        ("(see http://a.b/c(d)).", "(see <URL>)."),
-        ("http://a.b/c))).)! (", "<URL>))).)! ("),
+        ("(see http://a.b/X9c(d7Q)).", "(see <URL>)."),
+        ("http://a.b/X9c7))).)! (", "<URL>))).)! ("),
+        ("(see http://a.b/page).", "(see http://a.b/page)."),
     ],
 )
 def test_where_finds_begin_and_end(text: str, expected: str) -> None:

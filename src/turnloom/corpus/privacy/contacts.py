@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
+from turnloom.corpus.privacy.links import is_public_link
 from turnloom.corpus.privacy.pattern import NUMBERING, NUMERAL, SPELLED_HINT, Pattern, is_elsewhere
 from turnloom.corpus.privacy.phones import is_phone
 
@@ -121,8 +122,20 @@ ADDRESSES = (
         re.compile(rf"(?<=> )(?i:at) [\w-]{{2,40}} (?i:dot) [a-z]{{2,6}}{_END}"),
         digits=False,
     ),
-    Pattern("URL", "://", re.compile(r"\b[a-z][a-z0-9+-]{1,20}://[^\s<>\"'\]]+", re.IGNORECASE), digits=False),
-    Pattern("URL", r"(?i:www\.)", re.compile(r"\bwww\.[^\s<>\"'\]]+", re.IGNORECASE), digits=False),
+    Pattern(
+        "URL",
+        "://",
+        re.compile(r"\b[a-z][a-z0-9+-]{1,20}://[^\s<>\"'\]]+", re.IGNORECASE),
+        digits=False,
+        keep=is_public_link,
+    ),
+    Pattern(
+        "URL",
+        r"(?i:www\.)",
+        re.compile(r"\bwww\.[^\s<>\"'\]]+", re.IGNORECASE),
+        digits=False,
+        keep=is_public_link,
+    ),
     # Any domain, if a path follows.
     Pattern(
         "URL",
@@ -133,6 +146,7 @@ ADDRESSES = (
         ),
         lambda value, before: len(value.split(".")[0]) > 1,
         digits=False,
+        keep=is_public_link,
     ),
     Pattern(
         "MAC",
@@ -272,6 +286,7 @@ CALLS = (
             re.IGNORECASE,
         ),
         digits=False,
+        keep=is_public_link,
     ),
     Pattern(
         "HANDLE",

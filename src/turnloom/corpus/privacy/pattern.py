@@ -43,6 +43,7 @@ class Pattern:
         check: Takes the value and the `BEFORE` characters before it.
         digits: Whether every text with a match has a digit. Most texts have none, and are done with at once.
         also: A second hint, of those texts that the first one leaves.
+        keep: Takes the same as `check`: whether a match stays, and no other pattern looks into it.
     """
 
     kind: str
@@ -51,6 +52,7 @@ class Pattern:
     check: Callable[[str, str], bool] = _accept
     digits: bool = True
     also: str = ""
+    keep: Callable[[str, str], bool] | None = None
 
 
 def digits_of(text: str) -> str:

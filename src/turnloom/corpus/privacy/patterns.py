@@ -62,6 +62,8 @@ _SPEAKER = re.compile(
 )
 """A speaker's label before a value says nothing about it: "customer: 66418" is no customer's number."""
 _WORD = re.compile(r"[^\W\d_]+")
+_KEPT = ""
+"""The kind of a span that stays, and in which nothing is looked for."""
 Span = tuple[str, int, int]
 
 
@@ -101,7 +103,8 @@ def _finds(pattern: Pattern, text: str, taken: list[Span]) -> Iterator[Span]:
             other = next(others, None)
         overlaps = other is not None and other[1] < start + len(value)
         if not overlaps and value and pattern.check(value, before):
-            yield pattern.kind, start, start + len(value)
+            stays = pattern.keep is not None and pattern.keep(value, before)
+            yield _KEPT if stays else pattern.kind, start, start + len(value)
 
 
 def find_personal(text: str, patterns: Iterable[Pattern] = PATTERNS) -> list[Span]:
@@ -116,7 +119,7 @@ def find_personal(text: str, patterns: Iterable[Pattern] = PATTERNS) -> list[Spa
         matches = list(_finds(pattern, text, taken))
         if matches:
             taken = sorted([*taken, *matches], key=lambda span: span[1])
-    return _with_repeats(text, taken) if taken else taken
+    return [span for span in _with_repeats(text, taken) if span[0] != _KEPT] if taken else taken
 
 
 def _repeatable(text: str, found: list[Span]) -> dict[str, str]:
@@ -124,6 +127,8 @@ def _repeatable(text: str, found: list[Span]) -> dict[str, str]:
     again: dict[str, str] = {}
     for kind, start, end in found:
         value = text[start:end]
+        if kind == _KEPT:
+            continue
         if kind == "NAME":
             for word in _WORD.findall(value):
                 small = word.lower()
@@ -165,8 +170,8 @@ def scrub_text(text: str) -> tuple[str, list[str]]:
     """Replace personal data by placeholders; also return the types of what was replaced.
 
     Example:
-        >>> scrub_text("I am @jo_doe, see www.example.com.")
-        ('I am <HANDLE>, see <URL>.', ['HANDLE', 'URL'])
+        >>> scrub_text("I am @jo_doe, see www.example.com/help and example.com/p/Xk29dW.")
+        ('I am <HANDLE>, see www.example.com/help and <URL>.', ['HANDLE', 'URL'])
     """
     kinds: list[str] = []
     for _ in range(ROUNDS):
