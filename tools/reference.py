@@ -128,7 +128,7 @@ def recipes() -> str:
 
 def service_settings() -> str:
     """Return the commented configuration that `turnloom serve --init` prints."""
-    from turnloom.service.config import config_text
+    from turnloom.service.config_file import config_text
 
     return f"```yaml\n{config_text().rstrip()}\n```"
 

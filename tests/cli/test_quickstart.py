@@ -24,7 +24,7 @@ from turnloom.corpus import read_manifest, read_table
 from turnloom.replies import ReplyIndex
 from turnloom.runtime import load_encoder
 from turnloom.runtime.encoder import SentenceTransformerEncoder
-from turnloom.service.config import load_config
+from turnloom.service.config_file import load_config
 from turnloom.service.run import check_folders
 from turnloom.training.recipe import recipe_text
 

@@ -216,7 +216,7 @@ def test_health_info_models_and_metrics(client: TestClient) -> None:
     assert [model["id"] for model in client.get("/v1/models").json()["data"]] == ["toy", "length"]
     client.post("/v1/embeddings", json={"model": "toy", "input": "a"})
     metrics = client.get("/metrics").text
-    assert 'turnloom_requests_total{method="POST",route="/v1/embeddings",status="200"}' in metrics
+    assert 'turnloom_requests_total{method="POST",route="/v1/embeddings",status="200",tenant=""}' in metrics
     assert "turnloom_batch_items_bucket" in metrics
     client.get("/nowhere/at/all")
     assert "nowhere" not in client.get("/metrics").text

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.cli.test_commands import run
-from turnloom.service.config import config_text
+from turnloom.service.config_file import config_text
 from turnloom.service.keys import hashed
 
 Capture = pytest.CaptureFixture[str]

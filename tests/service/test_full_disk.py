@@ -38,8 +38,8 @@ metrics.waiting_for_slots(1)
 fill(sys.argv[1])
 for route in range(16):
     for status in range(40):
-        metrics.requests.labels(f"/v1/route/{{route}}", "POST", str(status)).inc()
-        metrics.seconds.labels(f"/v1/route/{{route}}").observe(0.1)
+        metrics.requests.labels(f"/v1/route/{{route}}", "POST", str(status), "").inc()
+        metrics.seconds.labels(f"/v1/route/{{route}}", "").observe(0.1)
 print(len(metrics.text()))
 """
 

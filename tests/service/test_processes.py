@@ -136,7 +136,7 @@ class Service:
 
     def embedded(self) -> float:
         """How many requests all workers together have counted."""
-        answered = 'turnloom_requests_total{method="POST",route="/v1/embeddings",status="200"} '
+        answered = 'turnloom_requests_total{method="POST",route="/v1/embeddings",status="200",tenant=""} '
         lines = httpx.get(f"{self.address}/metrics", timeout=30).text.splitlines()
         return sum(float(line.removeprefix(answered)) for line in lines if line.startswith(answered))
 

@@ -13,7 +13,8 @@ from starlette.testclient import TestClient
 
 from tests.service.toy import KEYS, HeadedEncoder, bearer, keys, served, settings
 from turnloom.errors import TurnloomError
-from turnloom.service.config import KeyEntry, ServiceConfig, config_text, load_config
+from turnloom.service.config import KeyEntry, ServiceConfig
+from turnloom.service.config_file import config_text, load_config
 from turnloom.service.guard import too_deep
 from turnloom.service.keys import Buckets, find_key, hashed, new_key
 from turnloom.service.monitoring import JsonFormatter

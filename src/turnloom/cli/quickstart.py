@@ -246,7 +246,7 @@ def _write_csv(path: Path, rows: Iterable[Sequence[str]]) -> None:
 
 def _service(out: Path, model: Path) -> None:
     """Write the service's commented configuration for the new model, intents and replies, with relative paths."""
-    from turnloom.service.config import config_text, load_config
+    from turnloom.service.config_file import config_text, load_config
 
     path = out / "service.yaml"
     if not path.exists():

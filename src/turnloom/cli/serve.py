@@ -33,7 +33,7 @@ def serve(
     turnloom serve config.yaml
     """
     if init:
-        from turnloom.service.config import config_text
+        from turnloom.service.config_file import config_text
 
         typer.echo(config_text(), nl=False)
     elif new_key is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from turnloom.service.config import ServiceConfig, config_text, load_config
+from turnloom.service.config import ServiceConfig
+from turnloom.service.config_file import config_text, load_config
 
 __all__ = ["ServiceConfig", "config_text", "load_config"]

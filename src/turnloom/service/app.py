@@ -22,7 +22,7 @@ from turnloom.service.admission import Admission
 from turnloom.service.config import ServiceConfig
 from turnloom.service.errors import RefusedError, error_response
 from turnloom.service.guard import Gates, Guard
-from turnloom.service.keys import Buckets
+from turnloom.service.keys import Buckets, tenant_of
 from turnloom.service.monitoring import Metrics, cause_of
 from turnloom.service.resources import Loaders, Service
 from turnloom.service.routes import embeddings, intents, operation, replies, rerank
@@ -48,7 +48,7 @@ def create_app(
         drain_on_signal: Whether the app reports that it is not ready after SIGTERM, before it stops. For uvicorn.
         recover: Whether to start without intents or replies that cannot be loaded, and say so.
     """
-    metrics = Metrics()
+    metrics = Metrics(len(config.tenant_names))
     service = Service(config, metrics, loaders or Loaders())
     gates: list[Gates] = []
 
@@ -146,25 +146,25 @@ async def _check_regularly(service: Service) -> None:
 def _handle_errors(app: FastAPI) -> None:
     """Return every error in the same shape, and count it."""
 
-    def answer(error: RefusedError) -> Response:
-        app.state.metrics.refused.labels(error.code).inc()
+    def answer(request: Request, error: RefusedError) -> Response:
+        app.state.metrics.refused.labels(error.code, tenant_of(request.scope["state"].get("key"))).inc()
         return error_response(error)
 
     @app.exception_handler(RefusedError)
-    async def refused(_: Request, error: RefusedError) -> Response:
-        return answer(error)
+    async def refused(request: Request, error: RefusedError) -> Response:
+        return answer(request, error)
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> Response:
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         # Clients choose field names and pydantic adds its own function names to the path; show neither.
         param = ".".join(str(step) for step in first["loc"] if step != "body" and _NAME.fullmatch(str(step)))
-        return answer(RefusedError(422, str(first["type"]), str(first["msg"]), param=param[:200] or None))
+        return answer(request, RefusedError(422, str(first["type"]), str(first["msg"]), param=param[:200] or None))
 
     @app.exception_handler(HTTPException)
-    async def http(_: Request, error: HTTPException) -> Response:
+    async def http(request: Request, error: HTTPException) -> Response:
         said = {404: ("not_found", "There is nothing here."), 405: ("wrong_method", "Not by this method.")}
         code, message = said.get(error.status_code, ("bad_request", "The request could not be read."))
-        response = answer(RefusedError(error.status_code, code, message))
+        response = answer(request, RefusedError(error.status_code, code, message))
         response.headers.update(error.headers or {})
         return response

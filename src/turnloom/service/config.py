@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ipaddress
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from turnloom.errors import TurnloomError
 
@@ -119,6 +118,7 @@ class KeyEntry(_Part):
         name: The key's name in logs and metrics.
         hash: SHA-256 of the key, as `turnloom serve --new-key NAME` prints it.
         scopes: The scopes that the key grants.
+        tenant: Whose data it reaches: that in this tenant's folder and nothing else. Without one, the service's own.
         requests_per_minute: The rate limit over all workers together; None for no limit.
         tokens_per_minute: The same for the tokens of its requests.
     """
@@ -126,8 +126,16 @@ class KeyEntry(_Part):
     name: str = Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")
     hash: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
     scopes: frozenset[KeyScope]
+    # No dots, slashes or capitals: each name is one folder, on every file system.
+    tenant: str | None = Field(None, pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")
     requests_per_minute: float | None = Field(None, gt=0)
     tokens_per_minute: float | None = Field(None, gt=0)
+
+    @model_validator(mode="after")
+    def _tenants_do_not_operate(self) -> KeyEntry:
+        if self.tenant is not None and "admin" in self.scopes:
+            raise ValueError("a tenant's key cannot have the scope admin, which concerns all tenants")
+        return self
 
 
 class Logs(_Part):
@@ -150,6 +158,7 @@ class ServiceConfig(_Part):
         port: The port.
         workers: The number of processes, each with its own copy of the models.
         state: The folder for state that changes: added examples, accepted conversations, rate limits.
+        tenants: The folder of tenants, with one folder per tenant: `NAME/intents`, `NAME/replies` and `NAME/state`.
         allowed_folders: Models, intents and replies must be inside one of these folders.
         model: The encoder.
         reranker: The cross-encoder, if any.
@@ -169,6 +178,7 @@ class ServiceConfig(_Part):
     port: int = Field(8000, ge=0, le=65_535)
     workers: int = Field(1, ge=1)
     state: Path = Path("state")
+    tenants: Path = Path("tenants")
     allowed_folders: tuple[Path, ...] = (Path(),)
     model: ServedModel
     reranker: ServedModel | None = None
@@ -196,6 +206,8 @@ class ServiceConfig(_Part):
         names = [key.name for key in self.keys]
         if len(set(names)) < len(names):
             raise ValueError("two keys have the same name")
+        if len({key.hash for key in self.keys}) < len(names):
+            raise ValueError("two keys have the same hash; make one with: turnloom serve --new-key NAME")
         if not self.keys and not _is_loopback(self.host):
             raise ValueError("without keys only 127.0.0.1 is served; add a key or listen there")
         return self
@@ -204,18 +216,50 @@ class ServiceConfig(_Part):
         """Resolve all paths against a folder, and check that they are inside the allowed folders.
 
         Raises:
-            TurnloomError: If a model, the intents or the replies are outside.
+            TurnloomError: If a model, the intents, the replies or the tenants are outside.
         """
         allowed = tuple((folder / path).resolve() for path in self.allowed_folders)
+
+        def inside(part: str, path: Path) -> Path:
+            path = (folder / path).resolve()
+            if not any(path.is_relative_to(above) for above in allowed):
+                raise TurnloomError(f"{part}: {path} is not below an allowed folder", "add it to allowed_folders")
+            return path
+
         changes: dict[str, Any] = {"allowed_folders": allowed, "state": (folder / self.state).resolve()}
         for part, field in (("model", "path"), ("reranker", "path"), ("intents", "folder"), ("replies", "folder")):
             value = getattr(self, part)
             if value is not None:
-                path = (folder / getattr(value, field)).resolve()
-                if not any(path.is_relative_to(above) for above in allowed):
-                    raise TurnloomError(f"{part}: {path} is not below an allowed folder", "add it to allowed_folders")
-                changes[part] = value.model_copy(update={field: path})
+                changes[part] = value.model_copy(update={field: inside(part, getattr(value, field))})
+        if self.tenant_names:
+            changes["tenants"] = inside("tenants", self.tenants)
         return self.model_copy(update=changes)
+
+    @property
+    def tenant_names(self) -> list[str]:
+        """The tenants that have keys."""
+        return sorted({key.tenant for key in self.keys if key.tenant is not None})
+
+    def for_tenant(self, name: str) -> ServiceConfig:
+        """Return the configuration of one tenant's data: that in its folder.
+
+        Raises:
+            TurnloomError: If there is no such folder, or something in it lies elsewhere.
+        """
+        folder = self.tenants / name
+        if not folder.is_dir():
+            raise TurnloomError(f"tenant {name}: there is no folder {folder}", "create it, or fix the tenant's name")
+        for part in ("intents", "replies", "state"):
+            # A link to another tenant's folder would be a way across.
+            if not (folder / part).resolve().is_relative_to(folder):
+                raise TurnloomError(f"tenant {name}: {folder / part} leads out of its folder", "copy the files there")
+        replies = self.replies.model_dump() if self.replies else {}
+        parts: dict[str, Any] = {
+            "intents": IntentOptions(folder=folder / "intents"),
+            "replies": ReplyServing(**replies | {"folder": folder / "replies"}),
+        }
+        there = {part: options if options.folder.is_dir() else None for part, options in parts.items()}
+        return self.model_copy(update={**there, "state": folder / "state"})
 
 
 def _is_loopback(host: str) -> bool:
@@ -223,36 +267,3 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def config_text() -> str:
-    """Return the commented default configuration."""
-    return (files("turnloom.service") / "config.yaml").read_text(encoding="utf-8")
-
-
-def load_config(path: Path | str) -> ServiceConfig:
-    """Read a configuration file.
-
-    Raises:
-        TurnloomError: If the file cannot be read or a setting is wrong; the message names the setting.
-    """
-    import yaml
-
-    path = Path(path)
-    try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise TurnloomError(
-            f"{path} cannot be read ({error.strerror})", "write one with: turnloom serve --init"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise TurnloomError(f"{path} is not UTF-8 ({error.reason})", "save it as UTF-8") from error
-    except yaml.YAMLError as error:
-        raise TurnloomError(f"{path} is not valid YAML ({error})".replace("\n", " "), "fix that line") from error
-    try:
-        config = ServiceConfig.model_validate(found)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "the file"
-        raise TurnloomError(f"{path}: {place}: {first['msg']}", "see: turnloom serve --init") from error
-    return config.within(path.resolve().parent)

@@ -23,7 +23,7 @@ from turnloom.service.admission import Admission, Work
 from turnloom.service.browsers import BrowserCheck
 from turnloom.service.config import KeyEntry, ServiceConfig
 from turnloom.service.errors import NotSavedError, RefusedError, error_response, request_id
-from turnloom.service.keys import Buckets, find_key, sent_key
+from turnloom.service.keys import Buckets, find_key, sent_key, tenant_of
 from turnloom.service.monitoring import METHODS, Metrics, trace_of
 from turnloom.service.shedding import ASKED_TOO_SOON, PUBLIC, SECURITY_HEADERS, is_page, never_waits, work_of
 
@@ -130,7 +130,7 @@ class Guard:
     async def _refuse(
         self, refused: RefusedError, scope: Scope, receive: Receive, send: Send, passage: _Passage
     ) -> None:
-        self._metrics.refused.labels(refused.code).inc()
+        self._metrics.refused.labels(refused.code, tenant_of(passage.key)).inc()
         if refused.status == 429:
             scope.setdefault("state", {})[ASKED_TOO_SOON] = True
         if not passage.status:
@@ -241,7 +241,7 @@ class Guard:
     def _record(self, scope: Scope, passage: _Passage) -> None:
         seconds = time.perf_counter() - passage.began
         route = getattr(scope.get("route"), "path", self._route(scope) or "none")
-        self._metrics.answered(route, scope["method"], passage.status, seconds)
+        self._metrics.answered(route, scope["method"], passage.status, seconds, tenant_of(passage.key))
         if not _log.isEnabledFor(logging.INFO):
             return
         extra: dict[str, Any] = {
@@ -253,6 +253,8 @@ class Guard:
             "key": passage.key.name if passage.key else None,
             "bytes": len(passage.body),
         }
+        if tenant := tenant_of(passage.key):
+            extra["tenant"] = tenant
         if self._logs.texts:
             extra["body"] = passage.body.decode("utf-8", "replace")
         _log.info("request", extra=extra)

@@ -53,6 +53,11 @@ def find_key(entries: Sequence[KeyEntry], key: str) -> tuple[int, KeyEntry] | No
     return match
 
 
+def tenant_of(key: KeyEntry | None) -> str:
+    """Return the tenant of a key; an empty string for the service's own data, as without keys."""
+    return (key.tenant or "") if key is not None else ""
+
+
 class Buckets:
     """Token buckets in a file shared by all worker processes: each holds a minute's amount and refills steadily.
 

@@ -56,23 +56,24 @@ def is_running(process: int) -> bool:
     return True
 
 
-def reserve() -> bool:
+def reserve(tenants: int = 0) -> bool:
     """Take the space of this worker's files; return whether it counts together with others.
 
-    Without space it counts for itself alone.
+    Without space it counts for itself alone. Each of the tenants has counts of its own.
     """
     from prometheus_client import values
 
     if FOLDER not in os.environ:
         return False
+    size = BYTES * (1 + tenants)
     paths = [Path(os.environ[FOLDER]) / f"{name}_{os.getpid()}.db" for name in TYPES]
     try:
         for path in paths:
             if not path.exists():
                 with path.open("xb", buffering=0) as file:
-                    file.write(bytes(BYTES))
+                    file.write(bytes(size))
                     os.fsync(file.fileno())
-                    if file.tell() < BYTES:
+                    if file.tell() < size:
                         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     except OSError as error:
         values.ValueClass = values.MutexValue

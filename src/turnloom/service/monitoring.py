@@ -5,13 +5,16 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import orjson
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
+from prometheus_client.registry import Collector
 
 from turnloom.errors import TurnloomError
 from turnloom.service.metric_files import FOLDER, is_running, reserve
@@ -79,16 +82,22 @@ def set_up_logs(level: str) -> None:
 
 
 class Metrics:
-    """The metrics of one service, summed over all worker processes."""
+    """The metrics of one service, summed over all worker processes.
 
-    def __init__(self) -> None:
-        self._together = reserve()
+    What requests did is counted per tenant. Models are shared, so what they do is not.
+
+    Args:
+        tenants: The number of tenants.
+    """
+
+    def __init__(self, tenants: int = 0) -> None:
+        self._together = reserve(tenants)
         self._registry = registry = CollectorRegistry()
         self.requests = Counter(
-            "turnloom_requests", "Answered requests.", ["route", "method", "status"], registry=registry
+            "turnloom_requests", "Answered requests.", ["route", "method", "status", "tenant"], registry=registry
         )
         self.seconds = Histogram(
-            "turnloom_request_seconds", "Time to answer.", ["route"], buckets=SECONDS, registry=registry
+            "turnloom_request_seconds", "Time to answer.", ["route", "tenant"], buckets=SECONDS, registry=registry
         )
         self.tokens = Counter("turnloom_tokens", "Tokens computed.", ["model"], registry=registry)
         self.batches = Histogram("turnloom_batch_items", "Items a batch.", ["model"], buckets=SIZES, registry=registry)
@@ -105,17 +114,17 @@ class Metrics:
             registry=registry,
             multiprocess_mode="livesum",
         )
-        self.refused = Counter("turnloom_refused_requests", "Refused requests.", ["code"], registry=registry)
+        self.refused = Counter("turnloom_refused_requests", "Refused requests.", ["code", "tenant"], registry=registry)
         self._of = lru_cache(maxsize=1024)(self._metrics_of)
 
-    def _metrics_of(self, route: str, method: str, status: str) -> tuple[Counter, Histogram]:
+    def _metrics_of(self, route: str, method: str, status: str, tenant: str) -> tuple[Counter, Histogram]:
         """Return the metrics of an answer; to find them takes longer than to count."""
-        return self.requests.labels(route, method, status), self.seconds.labels(route)
+        return self.requests.labels(route, method, status, tenant), self.seconds.labels(route, tenant)
 
-    def answered(self, route: str, method: str, status: int, seconds: float) -> None:
+    def answered(self, route: str, method: str, status: int, seconds: float, tenant: str) -> None:
         """A request was answered."""
         known = method if method in METHODS else "other"
-        requests, times = self._of(route, known, str(status))
+        requests, times = self._of(route, known, str(status), tenant)
         requests.inc()
         times.observe(seconds)
 
@@ -137,16 +146,33 @@ class Metrics:
         """The number of requests that wait for a slot changed."""
         self.waiting_requests.set(requests)
 
-    def text(self) -> bytes:
-        """Return all metrics in Prometheus' format."""
+    def text(self, tenant: str = "") -> bytes:
+        """Return the metrics of a tenant in Prometheus' format; without one, all metrics."""
+        counted = self._registry
         if self._together:
             from prometheus_client.multiprocess import MultiProcessCollector
 
             _forget_the_dead(Path(os.environ[FOLDER]))
-            shared = CollectorRegistry()
-            MultiProcessCollector(shared)
-            return generate_latest(shared)
-        return generate_latest(self._registry)
+            counted = CollectorRegistry()
+            MultiProcessCollector(counted)
+        if tenant:
+            everything, counted = counted, CollectorRegistry()
+            counted.register(_OfTenant(everything, tenant))
+        return generate_latest(counted)
+
+
+@dataclass(frozen=True)
+class _OfTenant(Collector):
+    """Those metrics that count one tenant's requests."""
+
+    everything: CollectorRegistry
+    tenant: str
+
+    def collect(self) -> Iterator[Metric]:
+        for metric in self.everything.collect():
+            metric.samples = [sample for sample in metric.samples if sample.labels.get("tenant") == self.tenant]
+            if metric.samples:
+                yield metric
 
 
 def _forget_the_dead(folder: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from turnloom.errors import TurnloomError
-from turnloom.service.config import load_config
+from turnloom.service.config_file import load_config
 
 
 def ray_application(config: Path | str, *, replicas: int = 1, cpus: float = 1.0) -> Any:

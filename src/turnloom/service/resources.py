@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -38,7 +38,10 @@ class Loaders:
 
 @dataclass(frozen=True)
 class Resources:
-    """Models, intents and replies that belong together. A request keeps the ones it started with."""
+    """Models, intents and replies that belong together. A request keeps the ones it started with.
+
+    Each tenant has its own, with the same models.
+    """
 
     limits: Limits
     encoder: QueuedEncoder
@@ -49,6 +52,10 @@ class Resources:
     """Why parts that should be served are not: the service is in recovery."""
     files: tuple[Files, Files] = ((), ())
     """The files of the models."""
+    tenants: Mapping[str, Resources] = field(default_factory=dict)
+    """The tenants' own, by their names."""
+    failing: dict[str, str] = field(default_factory=dict)
+    """What does not work, by part, as of the last check."""
 
     @property
     def alive(self) -> bool:
@@ -57,8 +64,9 @@ class Resources:
 
     def close(self, keeping: Resources | None = None) -> None:
         """Finish queued work, and stop all threads but those of models that others keep."""
-        if self.replies is not None:
-            self.replies.stop()
+        for one in (self, *self.tenants.values()):
+            if one.replies is not None:
+                one.replies.stop()
         kept = (keeping.encoder, keeping.scorer) if keeping else ()
         for model in (self.encoder, self.scorer):
             if model is not None and not any(model is other for other in kept):
@@ -87,20 +95,30 @@ def load_resources(
     """
     files = (_state_of(config.model.path), _state_of(config.reranker.path) if config.reranker else ())
     kept = old if old is not None and old.files == files else None
-    problems: dict[str, TurnloomError] = {}
     encoder, scorer = (kept.encoder, kept.scorer) if kept else _load_models(config, observer, loaders)
+    models = Resources(config.limits, encoder, scorer, None, None, files=files)
     try:
-        # The model's own re-ranker reads the stored vectors of replies; a cross-encoder reads their texts.
-        by_text = scorer if config.reranker is not None else None
-        noted = problems if recover else None
-        intents = _load_part("intents", lambda: _load_intents(config, encoder), noted)
-        replies = _load_part("replies", lambda: _load_replies(config, encoder, by_text), noted)
+        tenants = {name: _load_data(config.for_tenant(name), models, recover) for name in config.tenant_names}
+        loaded = replace(_load_data(config, models, recover), tenants=tenants)
     except BaseException:
-        Resources(config.limits, encoder, scorer, None, None).close(keeping=kept)
+        models.close(keeping=kept)
         raise
-    if replies is not None:
-        replies.start()
-    return Resources(config.limits, encoder, scorer, intents, replies, problems, files)
+    for one in (loaded, *tenants.values()):
+        if one.replies is not None:
+            one.replies.start()
+    return loaded
+
+
+def _load_data(config: ServiceConfig, models: Resources, recover: bool) -> Resources:
+    """Load the intents and replies of the service, or of one tenant."""
+    problems: dict[str, TurnloomError] = {}
+    noted = problems if recover else None
+    # The model's own re-ranker reads the stored vectors of replies; a cross-encoder reads their texts.
+    by_text = models.scorer if config.reranker is not None else None
+    intents = _load_part("intents", lambda: _load_intents(config, models.encoder), noted)
+    replies = _load_part("replies", lambda: _load_replies(config, models.encoder, by_text), noted)
+    failing = {part: error.problem for part, error in problems.items()}
+    return replace(models, intents=intents, replies=replies, problems=problems, failing=failing)
 
 
 def _load_models(
@@ -170,12 +188,15 @@ class Service:
         self._retired: list[Resources] = []
         self._wish = config.state / "reload"
         self._seen = 0
-        self.problems: dict[str, str] = {}
+
+    @property
+    def problems(self) -> dict[str, str]:
         """What does not work, by part, as of the last check."""
+        return self.resources.failing if self.resources is not None else {}
 
     @property
     def ready(self) -> bool:
-        """Whether it can answer requests."""
+        """Whether it can answer requests. What is wrong with one tenant's data keeps nobody else from being served."""
         return not self.draining and self.resources is not None and self.resources.alive and not self.problems
 
     def load(self, *, recover: bool = True) -> None:
@@ -191,23 +212,11 @@ class Service:
 
     def check(self) -> None:
         """Ask intents and replies as a client would, and remember what does not work."""
-        resources = self.resources
-        if resources is None:
+        if self.resources is None:
             return
-        problems = {part: error.problem for part, error in resources.problems.items()}
-        asks: dict[str, Callable[[], object]] = {}
-        if resources.intents is not None:
-            asks["intents"] = partial(resources.intents.answer, [["hello"]], 0)
-        if resources.replies is not None:
-            asks["replies"] = resources.replies.check
-        for part, ask in asks.items():
-            try:
-                ask()
-            except Exception as error:  # noqa: PERF203 - two parts
-                problems[part] = (error if isinstance(error, TurnloomError) else _unreadable(part, error)).problem
-        if problems != self.problems and resources is self.resources:
-            _log.error("not ready", extra={"problems": problems}) if problems else _log.info("ready again")
-            self.problems = problems
+        _check(self.resources, {})
+        for name, resources in self.resources.tenants.items():
+            _check(resources, {"tenant": name})
 
     def reload(self) -> None:
         """Load everything again, then switch; requests in progress keep the old resources.
@@ -260,6 +269,28 @@ class Service:
                 return
             self._retired.remove(old)
         old.close(keeping=self.resources)
+
+
+def _check(resources: Resources, tenant: Mapping[str, str]) -> None:
+    """Ask the intents and replies of the service or of a tenant."""
+    problems = {part: error.problem for part, error in resources.problems.items()}
+    asks: dict[str, Callable[[], object]] = {}
+    if resources.intents is not None:
+        asks["intents"] = partial(resources.intents.answer, [["hello"]], 0)
+    if resources.replies is not None:
+        asks["replies"] = resources.replies.check
+    for part, ask in asks.items():
+        try:
+            ask()
+        except Exception as error:  # noqa: PERF203 - two parts
+            problems[part] = (error if isinstance(error, TurnloomError) else _unreadable(part, error)).problem
+    if problems != resources.failing:
+        _log.error("not ready", extra={"problems": problems, **tenant}) if problems else _log.info(
+            "ready again", extra=tenant
+        )
+        resources.failing.update(problems)
+        for repaired in set(resources.failing) - set(problems):
+            del resources.failing[repaired]
 
 
 def _stamp(path: Path) -> int:

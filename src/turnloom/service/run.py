@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from turnloom.errors import TurnloomError
-from turnloom.service.config import ServiceConfig, load_config
+from turnloom.service.config import ServiceConfig
+from turnloom.service.config_file import load_config
 from turnloom.service.metric_files import shared_metrics
 from turnloom.service.supervisor import FAILED_TO_START, Supervisor, end_with_parent
 
@@ -59,6 +60,8 @@ def check_folders(config: ServiceConfig) -> None:
         folder = getattr(part, "path", getattr(part, "folder", None))
         if folder is not None and not folder.is_dir():
             raise TurnloomError(f"{name}: there is no folder {folder}", "fix its path in the configuration")
+    for tenant in config.tenant_names:
+        config.for_tenant(tenant)
 
 
 def _prepare(path: Path) -> ServiceConfig:

@@ -16,7 +16,7 @@ from starlette.types import Scope
 from turnloom.service.admission import Admission, OverloadedError, Work
 from turnloom.service.config import ServiceConfig
 from turnloom.service.errors import error_body, request_id
-from turnloom.service.keys import find_key, sent_key
+from turnloom.service.keys import find_key, sent_key, tenant_of
 from turnloom.service.monitoring import Metrics
 
 PUBLIC = ("/", "/health/live", "/health/ready", "/openapi.json")
@@ -76,26 +76,26 @@ class Shedder:
         self._origins = bool(config.cors_origins)
         self._admission, self._metrics, self._paths = admission, metrics, frozenset(paths)
         self._draining = draining
-        self._refused = metrics.refused.labels("overloaded")
 
     def refusal(self, scope: Scope) -> bytes | None:
         """Return the whole HTTP/1.1 response to a request that must not wait; None if it may."""
         path, headers = scope["path"], Headers(scope=scope)
         if never_waits(path) or self._draining() or (self._origins and "origin" in headers):
             return None
-        name = ""
+        key = None
         if self._keys:
             found = find_key(self._keys, sent_key(headers))
             if found is None:
                 return None
-            name = found[1].name
+            key = found[1]
+        name = key.name if key else ""
         route = path if path in self._paths else ""
         now = time.monotonic()
         try:
             self._admission.check(work_of(self._admission, scope, headers, name, route, now + self._seconds))
         except OverloadedError as refused:
-            self._metrics.answered(route or "none", scope["method"], 429, time.monotonic() - now)
-            self._refused.inc()
+            self._metrics.answered(route or "none", scope["method"], 429, time.monotonic() - now, tenant_of(key))
+            self._metrics.refused.labels("overloaded", tenant_of(key)).inc()
             head = _head_and_body(refused.retry_after)
             return head[0] + request_id(headers).encode() + head[1]
         return None

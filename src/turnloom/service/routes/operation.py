@@ -10,7 +10,8 @@ from fastapi import APIRouter, Request, Response
 
 from turnloom import __version__
 from turnloom.service.errors import RefusedError
-from turnloom.service.resources import Service
+from turnloom.service.keys import tenant_of
+from turnloom.service.resources import Resources
 from turnloom.service.routes.shared import ERRORS, Using, json_answer, needs, service_of
 
 router = APIRouter(tags=["operation"], responses=ERRORS)
@@ -52,18 +53,16 @@ async def info(request: Request, using: Using) -> Response:
         "limits": config.limits.model_dump(),
         "batching": config.batching.model_dump(),
         "needs_key": bool(config.keys),
-        "problems": [f"{part}: {problem}" for part, problem in _problems(service_of(request)).items()],
+        "problems": [f"{part}: {problem}" for part, problem in _problems(using).items()],
     }
     return json_answer(found)
 
 
-def _problems(service: Service) -> dict[str, str]:
+def _problems(using: Resources) -> dict[str, str]:
     """Return what does not work or was skipped, without the paths of folders."""
-    problems = {part: _FOLDERS.sub("", problem) for part, problem in service.problems.items()}
-    served = service.resources
-    for part in (served.intents, served.replies) if served else ():
+    problems = {part: _FOLDERS.sub("", problem) for part, problem in using.failing.items()}
+    for name, part in (("intents", using.intents), ("replies", using.replies)):
         if part is not None and part.damaged:
-            name = "intents" if served and part is served.intents else "replies"
             problems.setdefault(name, f"{part.damaged} damaged changes were skipped")
     return problems
 
@@ -75,8 +74,9 @@ def _problems(service: Service) -> dict[str, str]:
     responses={200: {"content": {"text/plain": {}}}},
 )
 async def metrics(request: Request) -> Response:
-    """Metrics for Prometheus."""
-    return Response(request.app.state.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    """Metrics for Prometheus: with a tenant's key those of its requests, otherwise all."""
+    text = request.app.state.metrics.text(tenant_of(request.scope["state"].get("key")))
+    return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 @router.post("/admin/reload", status_code=202, dependencies=[needs("admin")])

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from turnloom.service.admission import current_work
 from turnloom.service.config import KeyScope, Limits
 from turnloom.service.errors import ErrorShape, RefusedError
+from turnloom.service.keys import tenant_of
 from turnloom.service.models import conversation_tokens
 from turnloom.service.resources import Resources, Service
 
@@ -93,10 +94,12 @@ def service_of(request: Request) -> Service:
 
 
 async def _resources(request: Request) -> Resources:
+    """Return what the key's tenant has. A route gets no other way to data, so it cannot reach another tenant's."""
     resources = service_of(request).resources
     if resources is None:
         raise RefusedError(503, "not_ready", "The models are still being loaded.", retry_after=5)
-    return resources
+    tenant = tenant_of(request.scope["state"].get("key"))
+    return resources.tenants[tenant] if tenant else resources
 
 
 def not_served(using: Resources, part: str) -> RefusedError:
