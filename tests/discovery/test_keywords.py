@@ -77,7 +77,7 @@ def test_forms_of_one_word_are_not_joined() -> None:
     assert name_groups([seats, CANCEL])[0] in ("seat", "seats")
 
 
-def test_a_script_without_spaces_is_named_by_its_first_message() -> None:
-    assert name_groups([["我的包裹在哪里", "包裹还没到"], ["我要退款", "请退钱给我"]]) == ["我的包裹在哪里", "我要退款"]
+def test_a_group_that_shares_no_characters_is_named_by_its_first_message() -> None:
+    assert name_groups([["我的包裹在哪里", "包裹还没到"], ["我要退款", "请退钱给我"]]) == ["包裹", "我要退款"]
     assert name_groups([["the", "of"], ["...", "?"]]) == ["the", "..."]
     assert name_groups([]) == []

@@ -10,6 +10,7 @@ from turnloom.discovery.keywords import MOST_WORDS
 from turnloom.discovery.names import GroupName, Meaning, Namer
 from turnloom.errors import TurnloomError
 from turnloom.runtime.endpoint import Endpoint
+from turnloom.words import estimate_words
 
 SHOWN = 12
 LONGEST = 200
@@ -54,4 +55,4 @@ class EndpointNamer(Namer):
                 f"{endpoint.url} answered without a message ({error!r})", "check the address"
             ) from error
         name = " ".join(said.strip().strip("\"'.").lower().split())
-        return name if 0 < len(name.split()) <= MOST_WORDS else ""
+        return name if 0 < estimate_words(name) <= MOST_WORDS else ""

@@ -12,6 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from turnloom.discovery.languages import ENGLISH, FUNCTION_WORDS, content_of_unspaced, language_of
+from turnloom.words import CJK, WORD, is_unspaced
+
 Phrase = tuple[str, ...]
 LONGEST = 3
 LENGTH_POWER = 1.2
@@ -25,13 +28,16 @@ MOST_WORDS = 5
 LONGEST_TEXT = 40
 STEM = 5
 """Words that share this many leading letters count as forms of one word; so do "seat" and "seats"."""
+CHARACTERS = range(2, 9)
+"""How many Chinese or Japanese characters a phrase has; about two make a word."""
 NOISE = re.compile(
     r"https?://\S+|www\.\S+|\S+@\S+\.\w+"  # Links and e-mail addresses.
     r"|<[A-Z_]+>|\[[A-Z_]+\]|__\w+__"  # Placeholders for personal data.
     r"|[@#]\w+|(?:^|\s)[*^~-]\s?[A-Z]{1,4}\b(?=\s*$)"  # Handles, hashtags, and an agent's initials at the end.
 )
-_PIECE = re.compile(r"(?P<word>\w+(?:['’-][^\W\d_]+)*)|(?P<break>[^\s\w'’-])")
+_PIECE = re.compile(rf"(?P<word>{WORD}(?:['’-][^\W\d_]+)*)|(?P<break>[^\s'’-])")
 _WITH_DIGIT = re.compile(r"[\d_]")
+_OTHER_SCRIPT = re.compile(rf"[{CJK}\u0370-\u1fff\uac00-\ud7a3]")
 _NOT = {"not", "no", "never", "without"}
 _UNFINISHED = _NOT | {"last", "long", "much", "new", "next", "soon", "whole"}
 """Words that a phrase does not end with."""
@@ -79,9 +85,40 @@ class Candidate(NamedTuple):
     score: float
 
 
+def _words_of_language(text: str) -> frozenset[str]:
+    """Return the function words of a message's language; empty for English, whose function words are sorted finer."""
+    words = re.findall(WORD, text)
+    language = language_of(words, FILLERS | _LINKS | _SKIPPED)
+    return frozenset() if language == ENGLISH else FUNCTION_WORDS[language]
+
+
+def is_english(text: str) -> bool:
+    """Whether patterns and parsers of English can read a message: it has letters of no other script or language.
+
+    Example:
+        >>> is_english("where is my parcel"), is_english("wo ist mein Paket"), is_english("طردي")
+        (True, False, False)
+    """
+    return not _OTHER_SCRIPT.search(text) and not _words_of_language(text.lower())
+
+
+def _plain_runs(text: str, function_words: frozenset[str]) -> list[list[str]]:
+    """Split a message that isn't English into runs of words; its function words are left out."""
+    runs: list[list[str]] = [[]]
+    for piece in _PIECE.finditer(text):
+        word = piece["word"]
+        if word is None:
+            runs.append([])
+        elif word not in function_words and len(word) >= SHORTEST and not _WITH_DIGIT.search(word):
+            runs[-1].append(word)
+    return [run for run in runs if run]
+
+
 def _runs(text: str) -> list[list[str]]:
     """Split a message into runs of words that stand together, with links between them, as a name would have them."""
     text = NOISE.sub(" . ", html.unescape(text)).replace("’", "'").lower()
+    if function_words := _words_of_language(text):
+        return _plain_runs(text, function_words)
     runs: list[list[str]] = [[]]
     for piece in _PIECE.finditer(text):
         word = piece["word"]
@@ -115,7 +152,21 @@ def _phrases(text: str) -> set[Phrase]:
                     and len(set(phrase)) == len(phrase) <= MOST_WORDS
                 ):
                     found.add(phrase)
-    return found
+    return found | _unspaced_phrases(text)
+
+
+def _unspaced_phrases(text: str) -> set[Phrase]:
+    """Return pieces of Chinese and Japanese: of those that occur together, the longest ranks first."""
+    if text.isascii() or not is_unspaced(text):
+        return set()
+    parts = content_of_unspaced(NOISE.sub(" ", html.unescape(text)).lower())
+    return {
+        (part[start : start + size],) for part in parts for size in CHARACTERS for start in range(len(part) - size + 1)
+    }
+
+
+def _length(word: str) -> float:
+    return len(word) / CHARACTERS.start if is_unspaced(word) else float(word not in _LINKS)
 
 
 def is_vague(phrase: Phrase) -> bool:
@@ -131,7 +182,7 @@ def _candidates(own: Counter[Phrase], size: int, shares: Mapping[Phrase, float],
             continue
         share = count / size
         rest = (shares[phrase] - share) / max(groups - 1, 1)
-        content = sum(word not in _LINKS for word in phrase)
+        content = sum(map(_length, phrase))
         weight = share * np.log((share + SMOOTHING) / (rest + SMOOTHING)) * content**LENGTH_POWER
         found.append(Candidate(phrase, float(weight)))
     return sorted(found, key=lambda each: (-each.score, each.phrase))
@@ -141,6 +192,8 @@ def unlike(name: Phrase, candidates: list[Candidate]) -> list[Candidate]:
     """Drop phrases that add nothing to a name, as "delayed" adds nothing to "flight delay"."""
 
     def alike(one: str, other: str) -> bool:
+        if is_unspaced(one):
+            return one in other or other in one
         return one[:STEM].startswith(other[:STEM]) or other[:STEM].startswith(one[:STEM])
 
     return [each for each in candidates if not any(alike(word, more) for word in name for more in each.phrase)]

@@ -15,6 +15,7 @@ from turnloom.discovery.neighbours import Numbers
 from turnloom.errors import TurnloomError
 from turnloom.runtime.protocols import Encoder, Progress, Vectors
 from turnloom.views.context_response import SYSTEM_SPEAKERS
+from turnloom.words import estimate_words
 
 Role = Literal["customer", "agent", "both"]
 SHORT_MESSAGE = 3
@@ -75,7 +76,7 @@ def read_messages(table: str | Path, options: MessageOptions) -> Messages:
     for row in read_table(table).select("turns").iter_rows():
         for index in _wanted(row["turns"], options):
             text = row["turns"][index]["text"]
-            short = options.context and index and len(text.split()) <= SHORT_MESSAGE
+            short = options.context and index and estimate_words(text) <= SHORT_MESSAGE
             key = (text, row["turns"][index - 1]["text"] if short else "")
             counts[key] = counts.get(key, 0) + 1
     if not counts:

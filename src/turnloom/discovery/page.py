@@ -42,7 +42,9 @@ def _branch(group: Group, children: dict[int | None, list[Group]], shown: set[in
     if not below:
         return _typical(group)
     items = Markup("").join(
-        Markup("<li><details{}><summary><strong>{}</strong> · {:,} messages</summary>{}</details></li>").format(
+        Markup(
+            "<li><details{}><summary><strong><bdi>{}</bdi></strong> · {:,} messages</summary>{}</details></li>"
+        ).format(
             Markup(" open") if child.level < levels - 1 else "",
             child.name,
             child.size,
@@ -54,5 +56,5 @@ def _branch(group: Group, children: dict[int | None, list[Group]], shown: set[in
 
 
 def _typical(group: Group) -> Markup:
-    items = Markup("").join(Markup("<li>{}</li>").format(text[:200]) for text in group.typical)
-    return Markup("<p>{}</p><ul>{}</ul>").format(" · ".join(group.keywords), items)
+    items = Markup("").join(Markup('<li dir="auto">{}</li>').format(text[:200]) for text in group.typical)
+    return Markup('<p dir="auto">{}</p><ul>{}</ul>').format(" · ".join(group.keywords), items)

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from turnloom.discovery.keywords import FILLERS, NOISE, SHORTEST
+from turnloom.discovery.keywords import FILLERS, NOISE, SHORTEST, is_english
 from turnloom.errors import TurnloomError
 
 PIPELINES = ("en_core_web_sm", "en_core_web_md", "en_core_web_lg")
@@ -61,7 +61,12 @@ def find_parser(pipeline: str | Path | None = None) -> Parser:
         raise TurnloomError(
             f"{names[0]} is no spaCy pipeline ({reason})", "python -m spacy download en_core_web_sm"
         ) from error
-    return lambda texts: [list(_requests(doc)) for doc in language.pipe(map(clean, texts), batch_size=256)]
+    # Other languages would be read as if they were English.
+    return lambda texts: [list(_requests(doc)) for doc in language.pipe(map(_english, texts), batch_size=256)]
+
+
+def _english(text: str) -> str:
+    return clean(text) if is_english(text) else ""
 
 
 def clean(text: str) -> str:
@@ -136,7 +141,7 @@ _ENDS_OBJECT = frozenset(_LINK_WORDS.split())
 
 def pattern_requests(texts: Iterable[str]) -> list[list[Request]]:
     """Return what messages ask for by patterns of English alone, such as "want to VERB my OBJECT"."""
-    return [list(_by_pattern(" " + clean(text).lower())) for text in texts]
+    return [list(_by_pattern(" " + _english(text).lower())) for text in texts]
 
 
 def _by_pattern(text: str) -> Iterator[Request]:

@@ -17,6 +17,7 @@ from turnloom.corpus.labelled import is_out_of_scope
 from turnloom.errors import TurnloomError
 from turnloom.intents.examples import Examples
 from turnloom.runtime.protocols import Vectors
+from turnloom.words import CJK, estimate_words
 
 Names = Mapping[str, str | None] | Sequence[str] | bool
 """Names of intents, with or without other words for them; True for the words of labels, False to ignore names."""
@@ -28,6 +29,14 @@ LEAST_SHARE = 0.15
 """Names that explain less are taken for codes."""
 PHRASES = ("{}", "i want to {}", "a question about {}")
 """A name is encoded in these phrases, which are closer to messages; their mean is its vector."""
+_PHRASES = (
+    (re.compile("[\u3041-\u30ff]"), ("{}", "{}したい", "{}について")),
+    (re.compile(f"[{CJK}]"), ("{}", "我想{}", "关于{}的问题")),
+    (re.compile("[\u0600-\u06ff]"), ("{}", "أريد {}", "سؤال عن {}")),
+    (re.compile("[\u0900-\u097f]"), ("{}", "मुझे {} चाहिए", "{} के बारे में सवाल")),
+    (re.compile("[\u0400-\u04ff]"), ("{}", "я хочу {}", "вопрос про {}")),
+)
+"""The same for names in other scripts; names in Latin letters get the English ones."""
 LONGEST_NAME = 6
 """A description of more words is a phrase already."""
 _WORD_ENDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\s_./:-]+")
@@ -50,7 +59,10 @@ def name_phrases(name: str) -> list[str]:
         >>> name_phrases("track order")
         ['track order', 'i want to track order', 'a question about track order']
     """
-    return [name] if len(name.split()) > LONGEST_NAME else [phrase.format(name) for phrase in PHRASES]
+    if estimate_words(name) > LONGEST_NAME:
+        return [name]
+    phrases = next((phrases for script, phrases in _PHRASES if script.search(name)), PHRASES)
+    return [phrase.format(name) for phrase in phrases]
 
 
 def given_names(names: Names) -> dict[str, str]:

@@ -24,6 +24,7 @@ from turnloom.replies.manifest import IndexVersion
 from turnloom.replies.store import Store, answered
 from turnloom.replies.suggestion import RERANK_WEIGHT, RERANKED, Conversation, Suggestion
 from turnloom.runtime.protocols import Vectors
+from turnloom.words import UNSPACED, WORD
 
 FUSION_CONSTANT = 60
 """The constant of reciprocal rank fusion in the paper (Cormack et al. 2009)."""
@@ -44,7 +45,7 @@ _LISTS = {
     "contexts": ("contexts",),
     "all": ("vector", "text", "contexts"),
 }
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(rf"[{UNSPACED}]+|{WORD}")
 Name = TypeVar("Name", bound=Hashable)
 
 

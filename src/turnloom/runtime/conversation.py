@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from turnloom.errors import TurnloomError
 from turnloom.runtime.protocols import Context, Encoder, Vectors, unit_rows
+from turnloom.words import estimate_words
 
 AT_A_TIME = 256
 Numbers = npt.NDArray[np.int64]
@@ -118,7 +119,7 @@ class ConversationEncoder:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return how many tokens of each text the turn encoder reads."""
         count = getattr(self.turns, "count_tokens", None)
-        return count(texts) if count else [len(text.split()) for text in texts]
+        return count(texts) if count else [estimate_words(text) for text in texts]
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return the embeddings of texts by meaning."""

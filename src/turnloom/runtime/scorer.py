@@ -17,6 +17,7 @@ from turnloom.runtime.model_folder import damage_named
 from turnloom.runtime.onnx_backend import OnnxScorer, exported_kind
 from turnloom.runtime.protocols import Context, Scorer
 from turnloom.runtime.trusted import check_folder
+from turnloom.words import split_words
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
@@ -103,6 +104,8 @@ def load_scorer(folder: Path, *, bf16: bool = False) -> Scorer:
 class BM25:
     """Okapi BM25 with Lucene's non-negative idf; words are runs of letters and digits in lower case.
 
+    In scripts without spaces, each character is a word.
+
     It selects candidates for retrieval tasks and hard negatives, and serves as a baseline.
 
     Args:
@@ -113,7 +116,7 @@ class BM25:
         from scipy import sparse
         from sklearn.feature_extraction.text import CountVectorizer
 
-        self._vectorizer = CountVectorizer(token_pattern=r"(?u)\w+")
+        self._vectorizer = CountVectorizer(tokenizer=split_words, token_pattern=None)
         counts = sparse.csr_matrix(self._vectorizer.fit_transform(documents), dtype=np.float64)
         lengths = np.asarray(counts.sum(axis=1)).ravel()
         frequency = np.asarray((counts > 0).sum(axis=0)).ravel()

@@ -21,6 +21,7 @@ from turnloom.runtime.protocols import Context, Encoder, Scorer, Vectors, source
 from turnloom.service.admission import current_work
 from turnloom.service.batching import Batcher, BatchObserver
 from turnloom.service.config import Batching, ServedModel
+from turnloom.words import estimate_words
 
 CHARACTERS_PER_TOKEN = 4
 PIECE = 16
@@ -112,7 +113,7 @@ class QueuedEncoder:
         items = [item for item, wanted in asked if wanted]
         texts = [self._encoder.format_context(item) for item in items] if output == "query" else items
         count = getattr(self._encoder, "count_tokens", None)
-        counts = iter(count(texts) if count and texts else [len(text.split()) for text in texts])
+        counts = iter(count(texts) if count and texts else [estimate_words(text) for text in texts])
         return [next(counts) if wanted else 0 for _, wanted in asked]
 
     def _submit(self, output: str, items: Sequence[Any], *, count: bool = False) -> Future[list[Any]]:

@@ -12,7 +12,11 @@ from pydantic import Field
 
 from turnloom.views.dialogue_view import Dialogues, DialogueView, Spans, drawn_turns
 
-SYSTEM_SPEAKERS = ("system", "assistant", "agent", "bot", "gpt", "model", "wizard", "operator", "support")
+SYSTEM_SPEAKERS = (
+    *("system", "assistant", "agent", "bot", "gpt", "model", "wizard", "operator", "support"),
+    *("客服", "坐席", "机器人", "オペレーター", "担当者", "サポート", "الموظف", "الدعم", "وكيل", "एजेंट", "सहायक"),
+    *("mitarbeiter", "berater", "agente", "asesor", "soporte", "conseiller", "operatore", "atendente", "оператор"),
+)
 """Lower-case speaker names that mean the answering side."""
 USER_MARK, SYSTEM_MARK = "[USR] ", "[SYS] "
 

@@ -77,7 +77,7 @@ def hint_of(cues: str) -> str:
     return _LOOKAROUND.sub("", cues)
 
 
-_SEPARATOR = r"[\s:=.#\"'“”„«»()\[\]*’>-]"
+_SEPARATOR = r"[\s:：=＝.#\"'“”„«»()\[\]*’>-]"
 _WORDS = (
     r"(?:is|was|are|be|it's|its|it|ist|lautet|war|es|est|era|to|too|no|nr|nro|num|number|numbers|nummer|numer|"
     r"num[eé]ro|n[uú]mero|n|code|"
@@ -86,7 +86,7 @@ _WORDS = (
     r"mijn|mein|meine|moj|ul|id|from|text|message|shows|I|use|used|set|got|get|received|by|par|por|per|via|sms|me|"
     r"says|full|s|in|as|goes|again|still|one|would|sent|"
     r"this|le|la|el|il|der|die|das|num|kod|e|é|è|to|мой|моя|number's|you|sent|se|at|with|full|and|app|phone|right)\b"
-    r"|[°º]|是|号码?|號|字號|は|の|는|은"
+    r"|[°º]|是|为|為|号码?|號|字號|は|の|는|은"
 )
 
 

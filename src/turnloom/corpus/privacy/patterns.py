@@ -32,6 +32,7 @@ from turnloom.corpus.privacy.pattern import ANSWERS, BEFORE, Pattern
 from turnloom.corpus.privacy.postcodes import POSTCODES
 from turnloom.corpus.privacy.secrets import SECRETS
 from turnloom.corpus.privacy.streets import STREETS
+from turnloom.corpus.privacy.touching import with_touching
 
 __all__ = ["KINDS", "PATTERNS", "find_personal", "scrub_text", "scrub_texts", "with_placeholders"]
 
@@ -114,6 +115,11 @@ def find_personal(text: str, patterns: Iterable[Pattern] = PATTERNS) -> list[Spa
         >>> find_personal("mail jo@example.com or call 415-555-0132")
         [('EMAIL', 5, 19), ('PHONE', 28, 40)]
     """
+    searched = tuple(patterns)
+    return with_touching(text, lambda some: _find_personal(some, searched))
+
+
+def _find_personal(text: str, patterns: Iterable[Pattern]) -> list[Span]:
     taken: list[Span] = []
     for pattern in patterns:
         matches = list(_finds(pattern, text, taken))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from turnloom.corpus.readers.base import ReadOptions
+from turnloom.corpus.readers.column_names import folded_name
 from turnloom.corpus.readers.fields import ROLES
 from turnloom.corpus.readers.logfile import Parsed, Rejection, shorten
 from turnloom.corpus.readers.markup import plain_text
@@ -110,14 +111,14 @@ class TranscriptCells:
             first.append(row)
         mapped = options.mapping.get("text")
         column = mapped or _column(names, [row for row in first if isinstance(row, Row)]) or self._likely(names)
-        by_name = {name.strip().lower().replace(" ", "_"): name for name in reversed(names)}
+        by_name = {folded_name(name): name for name in reversed(names)}
         ids = (by_name.get(name) for name in (*FIELDS["dialogue_id"], "id", "call_id", "chat_id", "case_id"))
         name = options.mapping.get("dialogue_id") or next((found for found in ids if found and found != column), None)
         for row in (*first, *rows):
             yield row if isinstance(row, Rejection) else self._dialogue(row, column, name, options)
 
     def _likely(self, names: list[str]) -> str:
-        usual = (name for name in names if name.strip().lower().replace(" ", "_") in _COLUMN_NAMES)
+        usual = (name for name in names if folded_name(name) in _COLUMN_NAMES)
         return next(usual, names[-1] if names else "")
 
     def _dialogue(self, row: Row, column: str, name: str | None, options: ReadOptions) -> Parsed | Rejection:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from turnloom.corpus.readers import cells
 from turnloom.corpus.readers.base import Head, ReadOptions
+from turnloom.corpus.readers.column_names import folded_name
 from turnloom.corpus.readers.logfile import UTF_8, ByteStream, Line, Parsed, Rejection, read_lines, shorten
 from turnloom.corpus.readers.rows import FIELDS, Row, find_columns, group_rows
 from turnloom.corpus.readers.tables import TableKind
@@ -158,7 +159,7 @@ class TurnRows:
 
     def sign(self, names: list[str], rows: list[Row]) -> str | None:  # noqa: ARG002
         """Recognise a known column name."""
-        by_name = [name.strip().lower().replace(" ", "_") for name in names]
+        by_name = [folded_name(name) for name in names]
         known = [name for name in by_name if any(name in aliases for aliases in FIELDS.values())]
         return ", ".join(known) or None
 

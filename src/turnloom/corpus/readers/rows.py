@@ -12,21 +12,13 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from turnloom.corpus.readers.base import ReadOptions
+from turnloom.corpus.readers.column_names import column_names, folded_name
 from turnloom.corpus.readers.logfile import Parsed, Rejection, shorten
 from turnloom.corpus.readers.times import DateOrder, TimeReader
 from turnloom.corpus.schema import BadDialogueError, Dialogue, Turn, check_string, check_turn
 from turnloom.errors import TurnloomError
 
-_NAMES = """
-dialogue_id: dialogue_id conversation_id conv_id conversation dialog_id dialogue thread_id session_id ticket_id conv
-text: text message body utterance content msg message_text
-speaker: speaker role author sender from who user_type participant author_role
-turn: turn turn_id turn_index turn_number message_index position index seq
-time: time timestamp ts created_at date datetime sent_at created
-intent: intent
-language: language lang
-"""
-FIELDS = {field: names.split() for field, _, names in (line.partition(":") for line in _NAMES.strip().splitlines())}
+FIELDS = column_names()
 """The fields of a row, and the column names recognised for each."""
 
 DATES = "dates"
@@ -83,7 +75,7 @@ def find_columns(names: list[str], mapping: dict[str, str], path: str) -> dict[s
     for column in wanted.values():
         if column not in names:
             raise TurnloomError(f"{path} has no column {column!r}", f"its columns are {', '.join(names)}")
-    by_name = {name.strip().lower().replace(" ", "_"): name for name in reversed(names)}
+    by_name = {folded_name(name): name for name in reversed(names)}
     columns = {}
     for field, known in FIELDS.items():
         found = wanted.get(field) or next((by_name[name] for name in known if name in by_name), None)

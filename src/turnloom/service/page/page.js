@@ -42,7 +42,7 @@ function table(columns, rows) {
   rows.forEach((row) => {
     const line = element("tr");
     row.forEach((cell, place) => {
-      const holder = element("td", cell instanceof Node ? null : cell, { className: columns[place][1] });
+      const holder = element("td", cell instanceof Node ? null : cell, { className: columns[place][1], dir: "auto" });
       if (cell instanceof Node) holder.append(cell);
       line.append(holder);
     });
