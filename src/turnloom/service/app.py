@@ -23,8 +23,9 @@ from turnloom.service.config import ServiceConfig
 from turnloom.service.errors import RefusedError, error_response
 from turnloom.service.guard import Gates, Guard
 from turnloom.service.keys import Buckets, tenant_of
+from turnloom.service.lifecycle import Service
 from turnloom.service.monitoring import Metrics, cause_of
-from turnloom.service.resources import Loaders, Service
+from turnloom.service.resources import Loaders
 from turnloom.service.routes import embeddings, intents, operation, replies, rerank
 from turnloom.service.shedding import REFUSAL, Shedder
 

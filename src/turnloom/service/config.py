@@ -169,6 +169,8 @@ class ServiceConfig(_Part):
         keys: API keys. Without any, the service listens on this machine only and allows everything.
         hosts: Names that clients may call the service by, besides `host` and those of this machine. Checked if there
             are no keys, so that no web page can reach it under a name of its own; with keys only if some are listed.
+        scrub: Whether personal data in added conversations and examples is replaced by placeholders before it is saved,
+            as `turnloom prepare` does.
         cors_origins: Origins whose web pages may call the service; `*` is refused.
         logs: What is logged.
         page: Whether to serve the web page at /.
@@ -190,6 +192,7 @@ class ServiceConfig(_Part):
     keys: tuple[KeyEntry, ...] = ()
     hosts: tuple[str, ...] = ()
     cors_origins: tuple[str, ...] = ()
+    scrub: bool = True
     logs: Logs = Logs()
     page: bool = True
 

@@ -13,6 +13,7 @@ from turnloom.intents import Answer, IntentClassifier, PoolReport
 from turnloom.intents.examples import UnknownIntentError
 from turnloom.runtime.protocols import Encoder
 from turnloom.service.journal import Journal
+from turnloom.service.scrubbing import Scrub, scrubbed
 
 Turns = Sequence[str]
 
@@ -26,10 +27,11 @@ class LiveIntents:
         folder: The saved classifier.
         encoder: The model it was fitted with.
         journal: The changes.
+        scrub: Replaces personal data in what is added.
     """
 
-    def __init__(self, folder: Path, encoder: Encoder, journal: Journal) -> None:
-        self._journal = journal
+    def __init__(self, folder: Path, encoder: Encoder, journal: Journal, scrub: Scrub = scrubbed) -> None:
+        self._journal, self._scrub = journal, scrub
         self._reading = threading.Lock()
         self._classifier = IntentClassifier.load(folder, encoder)
         self._read = 0
@@ -100,8 +102,9 @@ class LiveIntents:
 
     def add(self, examples: Sequence[tuple[Turns, Sequence[str]]], names: Mapping[str, str] | None = None) -> int:
         """Add examples with their intents, and intents by name or description; return the new number of examples."""
-        added = [{"turns": list(turns), "intents": list(labels)} for turns, labels in examples]
-        return self._change({"do": "add", "examples": added, "names": dict(names or {})})[1]
+        added = [{"turns": self._scrub(turns), "intents": list(labels)} for turns, labels in examples]
+        described = {name: self._scrub([text])[0] for name, text in (names or {}).items()}
+        return self._change({"do": "add", "examples": added, "names": described})[1]
 
     def remove(self, messages: Sequence[Turns], intents: Sequence[str]) -> int:
         """Remove examples or whole intents; return how many examples were removed.
@@ -109,7 +112,11 @@ class LiveIntents:
         Raises:
             TurnloomError: If none would be left, or an intent is unknown.
         """
-        record = {"do": "remove", "messages": [list(turns) for turns in messages], "intents": list(intents)}
+        self._catch_up()
+        known = set(map(tuple, self._classifier.fitted.examples.messages))
+        # An example is removed as it was added; only examples from elsewhere can hold personal data.
+        named = [list(turns) if tuple(turns) in known else self._scrub(turns) for turns in messages]
+        record = {"do": "remove", "messages": named, "intents": list(intents)}
         before, after = self._change(record)
         return before - after
 

@@ -22,6 +22,7 @@ from turnloom.service.errors import RefusedError
 from turnloom.service.journal import Journal
 from turnloom.service.models import PatientEncoder, QueuedEncoder
 from turnloom.service.monitoring import cause_of
+from turnloom.service.scrubbing import Scrub, scrubbed
 
 _log = logging.getLogger("turnloom.service")
 MOST_VERSIONS, KEPT_VERSIONS = 40, 20
@@ -49,8 +50,9 @@ class LiveReplies:
         scorer: Scorer | None,
         state: Path,
         conversations: ConversationStates | None = None,
+        scrub: Scrub = scrubbed,
     ) -> None:
-        self._conversations = conversations
+        self._conversations, self._scrub = conversations, scrub
         self._options, self._encoder, self._scorer, self._state = options, encoder, scorer, state
         self._pending = Journal(state / "pending.jsonl")
         self._adding = Journal(state / "adding.jsonl")
@@ -147,6 +149,9 @@ class LiveReplies:
         Raises:
             RefusedError: If too many are waiting already.
         """
+        for dialogue in dialogues:
+            for turn, text in zip(dialogue["turns"], self._scrub([t["text"] for t in dialogue["turns"]]), strict=True):
+                turn["text"] = text
         with self._pending.writing():
             waiting = self.pending + len(dialogues)
             if waiting > self._options.max_pending:

@@ -1,12 +1,10 @@
-"""The models, intents and replies of a service: loaded and replaced as a whole."""
+"""The models, intents and replies of a service: loaded as a whole."""
 
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,6 +20,7 @@ from turnloom.service.live_intents import LiveIntents
 from turnloom.service.live_replies import LiveReplies
 from turnloom.service.models import QueuedEncoder, QueuedScorer, open_encoder, open_scorer
 from turnloom.service.monitoring import cause_of
+from turnloom.service.scrubbing import scrub_or_keep
 
 _log = logging.getLogger("turnloom.service")
 Files = tuple[tuple[str, int, int, int], ...]
@@ -147,14 +146,16 @@ def _state_of(folder: Path) -> Files:
 def _load_intents(config: ServiceConfig, encoder: QueuedEncoder) -> LiveIntents | None:
     if config.intents is None:
         return None
-    return LiveIntents(config.intents.folder, encoder, Journal(config.state / "intents.jsonl"))
+    scrub = scrub_or_keep(config.scrub)
+    return LiveIntents(config.intents.folder, encoder, Journal(config.state / "intents.jsonl"), scrub)
 
 
 def _load_replies(config: ServiceConfig, encoder: QueuedEncoder, scorer: QueuedScorer | None) -> LiveReplies | None:
     if config.replies is None:
         return None
     states = ConversationStates(encoder.conversation, config.conversations) if encoder.conversation else None
-    replies = LiveReplies(config.replies, encoder, scorer, config.state / "replies", states)
+    scrub = scrub_or_keep(config.scrub)
+    replies = LiveReplies(config.replies, encoder, scorer, config.state / "replies", states, scrub)
     replies.check()  # Opening reads only a part of its files.
     return replies
 
@@ -164,7 +165,7 @@ def _load_part(name: str, load: Callable[[], Part | None], problems: dict[str, T
     try:
         return load()
     except Exception as error:
-        cause = error if isinstance(error, TurnloomError) else _unreadable(name, error)
+        cause = error if isinstance(error, TurnloomError) else unreadable(name, error)
         if problems is None:
             raise cause from error
         problems[name] = cause
@@ -172,129 +173,6 @@ def _load_part(name: str, load: Callable[[], Part | None], problems: dict[str, T
         return None
 
 
-def _unreadable(name: str, error: Exception) -> TurnloomError:
+def unreadable(name: str, error: Exception) -> TurnloomError:
+    """Return what to say of data that cannot be read."""
     return TurnloomError(f"{name} cannot be read ({type(error).__name__})", "restore its folder from a backup")
-
-
-class Service:
-    """The current resources (None before they are loaded), and how to replace them."""
-
-    def __init__(self, config: ServiceConfig, observer: BatchObserver, loaders: Loaders) -> None:
-        self.config = config
-        self.draining = False
-        self.resources: Resources | None = None
-        self._observer, self._loaders = observer, loaders
-        self._reloading = threading.Lock()
-        self._retired: list[Resources] = []
-        self._wish = config.state / "reload"
-        self._seen = 0
-
-    @property
-    def problems(self) -> dict[str, str]:
-        """What does not work, by part, as of the last check."""
-        return self.resources.failing if self.resources is not None else {}
-
-    @property
-    def ready(self) -> bool:
-        """Whether it can answer requests. What is wrong with one tenant's data keeps nobody else from being served."""
-        return not self.draining and self.resources is not None and self.resources.alive and not self.problems
-
-    def load(self, *, recover: bool = True) -> None:
-        """Load everything for the first time.
-
-        Raises:
-            TurnloomError: If a model cannot be loaded; without `recover`, also if intents or replies cannot.
-        """
-        self.config.state.mkdir(parents=True, exist_ok=True)
-        self._seen = _stamp(self._wish)
-        self.resources = load_resources(self.config, self._observer, self._loaders, recover=recover)
-        self.check()
-
-    def check(self) -> None:
-        """Ask intents and replies as a client would, and remember what does not work."""
-        if self.resources is None:
-            return
-        _check(self.resources, {})
-        for name, resources in self.resources.tenants.items():
-            _check(resources, {"tenant": name})
-
-    def reload(self) -> None:
-        """Load everything again, then switch; requests in progress keep the old resources.
-
-        Raises:
-            TurnloomError: If loading fails; the old resources stay in use.
-        """
-        with self._reloading:
-            new = load_resources(self.config, self._observer, self._loaders, old=self.resources)
-            old, self.resources = self.resources, new
-        if old is not None:
-            # No request outlives its time limit, so the old models' queues are needed that long.
-            self._retired.append(old)
-            timer = threading.Timer(self.config.limits.request_seconds, self._end, [old])
-            timer.daemon = True
-            timer.start()
-
-    def wish_reload(self) -> None:
-        """Ask every worker process, including this one, to reload."""
-        self._wish.parent.mkdir(parents=True, exist_ok=True)
-        self._wish.touch()
-
-    def reload_if_asked(self) -> None:
-        """Reload if any process was asked to, but not while an older generation still finishes its requests.
-
-        However often it is asked, there are never more than two generations in memory.
-        """
-        stamp = _stamp(self._wish)
-        if stamp == self._seen or self._retired:
-            return
-        self._seen = stamp
-        try:
-            self.reload()
-            self.check()
-            _log.info("reloaded")
-        except TurnloomError as error:
-            _log.error("not reloaded", extra=cause_of(error))
-
-    def close(self) -> None:
-        """Close everything."""
-        for old in list(self._retired):
-            self._end(old)
-        if self.resources is not None:
-            self.resources.close()
-
-    def _end(self, old: Resources) -> None:
-        """Close replaced resources once: their timer and the end of the service may both try."""
-        with self._reloading:
-            if old not in self._retired:
-                return
-            self._retired.remove(old)
-        old.close(keeping=self.resources)
-
-
-def _check(resources: Resources, tenant: Mapping[str, str]) -> None:
-    """Ask the intents and replies of the service or of a tenant."""
-    problems = {part: error.problem for part, error in resources.problems.items()}
-    asks: dict[str, Callable[[], object]] = {}
-    if resources.intents is not None:
-        asks["intents"] = partial(resources.intents.answer, [["hello"]], 0)
-    if resources.replies is not None:
-        asks["replies"] = resources.replies.check
-    for part, ask in asks.items():
-        try:
-            ask()
-        except Exception as error:  # noqa: PERF203 - two parts
-            problems[part] = (error if isinstance(error, TurnloomError) else _unreadable(part, error)).problem
-    if problems != resources.failing:
-        _log.error("not ready", extra={"problems": problems, **tenant}) if problems else _log.info(
-            "ready again", extra=tenant
-        )
-        resources.failing.update(problems)
-        for repaired in set(resources.failing) - set(problems):
-            del resources.failing[repaired]
-
-
-def _stamp(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except FileNotFoundError:
-        return 0

@@ -211,7 +211,8 @@ async def examples(intent: str, using: Using) -> Response:
 async def add(asked: AddExamples, using: Using) -> Response:
     """Add examples, also of new intents, or intents by their name alone.
 
-    A success response means that they are saved and every worker uses them.
+    A success response means that they are saved and every worker uses them. Personal data is replaced by placeholders
+    first, unless the service is configured to keep it.
     """
     intents = _intents(using)
     check_texts(using.limits, [one.message or one.description or one.intent for one in asked.examples], "examples")

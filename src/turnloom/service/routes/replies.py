@@ -191,7 +191,10 @@ async def suggest(asked: SuggestRequest, using: Using, request: Request) -> Resp
     "/v1/replies/conversations", status_code=202, response_model=Pending, dependencies=[needs("replies:write")]
 )
 async def add(asked: AddConversations, using: Using) -> Response:
-    """Add conversations. A success response means they are saved; the next indexing round makes them searchable."""
+    """Add conversations. A success response means they are saved; the next indexing round makes them searchable.
+
+    Personal data in their texts is replaced by placeholders first, unless the service is configured to keep it.
+    """
     served = _replies(using)
     texts = [[turn.text for turn in conversation.turns] for conversation in asked.conversations]
     check_texts(using.limits, texts, "conversations", charged=False)

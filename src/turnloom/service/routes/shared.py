@@ -15,8 +15,9 @@ from turnloom.service.admission import current_work
 from turnloom.service.config import KeyScope, Limits
 from turnloom.service.errors import ErrorShape, RefusedError
 from turnloom.service.keys import tenant_of
+from turnloom.service.lifecycle import Service
 from turnloom.service.models import conversation_tokens
-from turnloom.service.resources import Resources, Service
+from turnloom.service.resources import Resources
 
 _RETRY_AFTER = {"Retry-After": {"description": "When to try again, in seconds.", "schema": {"type": "integer"}}}
 _DESCRIBED: dict[int, dict[str, Any]] = {
