@@ -26,7 +26,7 @@ from turnloom.benchmarks.tasks.reranking import Reranking
 from turnloom.benchmarks.tasks.response_selection import ResponseSelection
 from turnloom.benchmarks.tasks.retrieval import SemanticRetrieval, retrieval_queries
 from turnloom.benchmarks.tasks.similarity import SentenceSimilarity
-from turnloom.runtime.encoder import ObjectEncoder
+from turnloom.runtime.object_encoder import ObjectEncoder
 
 CLASSES, DIMENSIONS = 8, 512
 

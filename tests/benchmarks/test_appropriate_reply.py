@@ -16,7 +16,7 @@ from turnloom.benchmarks import CachedEncoder
 from turnloom.benchmarks.baselines import lexical_tasks
 from turnloom.benchmarks.suites import SPACES
 from turnloom.benchmarks.tasks.appropriate_reply import AppropriateReply, JudgedReply, judged_replies
-from turnloom.runtime.encoder import ObjectEncoder
+from turnloom.runtime.object_encoder import ObjectEncoder
 from turnloom.runtime.scorer import BM25
 
 

@@ -17,7 +17,7 @@ from turnloom.benchmarks.tasks.conversation_retrieval import (
     labelled_conversations,
     turn_means,
 )
-from turnloom.runtime.encoder import ObjectEncoder
+from turnloom.runtime.object_encoder import ObjectEncoder
 
 ANGLES = {"hi": 0.0, "bus": 0.2, "train": 0.4, "ok": 1.0, "hotel": 1.4, "room": 1.5}
 

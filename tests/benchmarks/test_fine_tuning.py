@@ -32,7 +32,7 @@ from turnloom.benchmarks.task import Task
 from turnloom.benchmarks.tasks.fine_tuning import ActionFineTuning, IntentFineTuning, SelectionFineTuning
 from turnloom.benchmarks.tasks.intent_prototypes import IntentPrototypes
 from turnloom.runtime import load_encoder
-from turnloom.runtime.encoder import ObjectEncoder
+from turnloom.runtime.object_encoder import ObjectEncoder
 
 SHORT = FineTuning(epochs=20, batch_size=16, evaluate_every=10, patience=3)
 TASKS: list[Task] = [

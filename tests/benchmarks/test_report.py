@@ -17,7 +17,7 @@ from turnloom.benchmarks.report.leaderboard import find_standing, leaderboard, s
 from turnloom.benchmarks.report.published import PublishedTable, published_tables
 from turnloom.benchmarks.suites import suite_tasks
 from turnloom.pages.plots import heat_map
-from turnloom.runtime.encoder import ObjectEncoder
+from turnloom.runtime.object_encoder import ObjectEncoder
 
 TASKS = ["intent-1shot-banking77", "intent-5shot-banking77", "oos-1shot-clinc150", "select-amazon_qa"]
 

@@ -23,7 +23,7 @@ from turnloom.benchmarks.tasks.reranking import (
     reranking_examples,
 )
 from turnloom.runtime import Context
-from turnloom.runtime.encoder import ObjectEncoder
+from turnloom.runtime.object_encoder import ObjectEncoder
 
 DIALOGUES = [
     [("a", f"hello {n}"), ("b", "yes"), ("a", f"question {n}"), ("b", "yes" if n % 3 else f"answer {n}")]

@@ -21,7 +21,7 @@ from turnloom.benchmarks.tasks.response_selection import Selection, blocks, next
 from turnloom.benchmarks.tasks.similarity import Geometry
 from turnloom.corpus.cleaning.hold_out import SUITES as HELD_OUT
 from turnloom.errors import TurnloomError
-from turnloom.runtime.encoder import ObjectEncoder
+from turnloom.runtime.object_encoder import ObjectEncoder
 from turnloom.runtime.scorer import BM25
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from turnloom.intents.examples import Examples, embed, turns_of
 from turnloom.intents.names import PHRASES
-from turnloom.runtime.encoder import ObjectEncoder
+from turnloom.runtime.object_encoder import ObjectEncoder
 
 
 def _direction(text: str, width: int) -> npt.NDArray[np.float64]:

@@ -11,8 +11,8 @@ import pytest
 
 from tests.runtime.test_encoder import tiny_model
 from turnloom.runtime import Encoder, load_encoder
-from turnloom.runtime.encoder import ObjectEncoder
 from turnloom.runtime.mteb_model import MtebEncoder, is_mteb_model
+from turnloom.runtime.object_encoder import ObjectEncoder
 
 TEXTS = ["hello there", "my card is lost"]
 

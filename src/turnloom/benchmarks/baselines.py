@@ -16,8 +16,9 @@ from turnloom.benchmarks.tasks.response_selection import ResponseSelection, Sele
 from turnloom.benchmarks.tasks.retrieval import Query, SemanticRetrieval
 from turnloom.corpus.catalog import get_dataset
 from turnloom.errors import TurnloomError
-from turnloom.runtime.encoder import ObjectEncoder, SentenceTransformerEncoder, load_encoder
+from turnloom.runtime.encoder import SentenceTransformerEncoder, load_encoder
 from turnloom.runtime.model_folder import no_progress_bars
+from turnloom.runtime.object_encoder import ObjectEncoder
 from turnloom.runtime.protocols import Context, Encoder, Vectors, turn_encoder
 from turnloom.runtime.scorer import BM25
 

@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-import numpy as np
-
 from turnloom.errors import TurnloomError
 from turnloom.runtime.context_format import ContextFormat, read_context_format
 from turnloom.runtime.conversation_folder import with_conversation
@@ -23,15 +21,18 @@ from turnloom.runtime.model_folder import (
     weights_fingerprint,
 )
 from turnloom.runtime.mteb_model import MtebEncoder, is_mteb_model
+from turnloom.runtime.object_encoder import ObjectEncoder
 from turnloom.runtime.onnx_backend import OnnxEncoder, exported_kind
 from turnloom.runtime.protocols import BF16, Context, Encoder, Vectors
 from turnloom.runtime.trusted import check_folder
+from turnloom.runtime.universal import UniversalSentenceEncoder, is_universal
 
 if TYPE_CHECKING:
     import torch
     from sentence_transformers import SentenceTransformer
 
 EMBED_AT_A_TIME = 16
+ANY_LENGTH = 1_000_000
 # Other CPUs emulate it: with AVX-512 but without these, a training step in bf16 takes three times as long as in fp32.
 _INSTRUCTIONS = ("amx_bf16", "avx512_bf16")
 
@@ -47,6 +48,11 @@ def computes_bf16_fast() -> bool:
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     able: Mapping[str, bool | int | str] = getattr(torch.cpu, "get_capabilities", dict)()
     return any(able.get(name) for name in _INSTRUCTIONS)
+
+
+def is_static(tokenizer: Any) -> bool:
+    """Whether a tokenizer is a static model's, which isn't one of Transformers."""
+    return not hasattr(tokenizer, "tokenize")
 
 
 def model_routes(model: Any) -> set[str]:
@@ -91,10 +97,12 @@ class LoadedModel:
 
     @property
     def _limit(self) -> int:
-        return int(self.model.max_seq_length or 512)
+        # A static model, a table of word vectors, reads texts of any length.
+        return int(min(self.model.max_seq_length or 512, ANY_LENGTH))
 
     def _length(self, text: str) -> int:
-        return len(self.model.tokenizer.tokenize(text))
+        tokenizer = self.model.tokenizer
+        return len(tokenizer.encode(text).ids if is_static(tokenizer) else tokenizer.tokenize(text))
 
     def _autocast(self) -> torch.autocast:
         import torch
@@ -114,12 +122,15 @@ class SentenceTransformerEncoder(LoadedModel):
 
     def format_context(self, context: Context) -> str:
         """Join the turns in the model's context format; the oldest are dropped if they don't fit."""
-        return self._format.apply(context, self._length, self._limit, self.model.tokenizer.sep_token)
+        separator = getattr(self.model.tokenizer, "sep_token", None)
+        return self._format.apply(context, self._length, self._limit, separator)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return how many tokens of each text the model reads."""
         if not texts:
             return []
+        if is_static(self.model.tokenizer):
+            return list(map(self._length, texts))
         tokens = self.model.tokenizer(list(texts), truncation=True, max_length=self._limit)
         return [len(ids) for ids in tokens["input_ids"]]
 
@@ -212,36 +223,6 @@ class SentenceTransformerEncoder(LoadedModel):
         return vectors[:, : self.model.truncate_dim].float()
 
 
-class ObjectEncoder:
-    """Any object with an `encode` method; `encode_query` and `encode_document` are used if it has them."""
-
-    def __init__(self, model: Any) -> None:
-        self._model = model
-        self.name: str = getattr(model, "name", None) or type(model).__name__
-        self.fingerprint: str = getattr(model, "fingerprint", f"{self.name}-{id(model)}")
-        self.languages = frozenset(getattr(model, "languages", ()))
-        self.has_heads = hasattr(model, "encode_query") and hasattr(model, "encode_document")
-
-    def format_context(self, context: Context) -> str:
-        """Join the turns, one per line, unless the object has its own format."""
-        own = getattr(self._model, "format_context", None)
-        return own(context) if own else "\n".join(context)
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return the embeddings of texts by meaning."""
-        return np.asarray(self._model.encode(list(texts)), np.float32)
-
-    def encode_query(self, contexts: Sequence[Context]) -> Vectors:
-        """Return the embeddings of contexts."""
-        encode = self._model.encode_query if self.has_heads else self._model.encode
-        return np.asarray(encode([self.format_context(context) for context in contexts]), np.float32)
-
-    def encode_document(self, replies: Sequence[str]) -> Vectors:
-        """Return the embeddings of replies."""
-        encode = self._model.encode_document if self.has_heads else self._model.encode
-        return np.asarray(encode(list(replies)), np.float32)
-
-
 def folder_traits(folder: Path) -> dict[str, Any]:
     """Return what a folder declares about its model, as arguments of `LoadedModel`."""
     return {
@@ -265,6 +246,8 @@ def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> En
     folder = model_folder(source)
     if exported_kind(folder) == "encoder":
         return with_conversation(folder, OnnxEncoder(folder))
+    if is_universal(folder):
+        return with_conversation(folder, UniversalSentenceEncoder(folder, **folder_traits(folder)))
     if not (folder / "config.json").exists() and not (folder / "modules.json").exists():
         raise no_model(folder)
     if not any(folder.rglob("*.safetensors")):

@@ -18,13 +18,14 @@ from turnloom.files import WholeFolder, refuse_other_files
 from turnloom.runtime.context_format import FILE as CONTEXT
 from turnloom.runtime.conversation import ConversationEncoder
 from turnloom.runtime.conversation_folder import export_conversation
-from turnloom.runtime.encoder import SentenceTransformerEncoder, load_encoder
+from turnloom.runtime.encoder import SentenceTransformerEncoder, is_static, load_encoder
 from turnloom.runtime.model_folder import CONVERSATION, NOT_THE_MODEL, folder_fingerprint
 from turnloom.runtime.onnx_backend import GRAPH, SPEC, ExportSpec
 from turnloom.runtime.protocols import Encoder, Scorer, turn_encoder, unit_rows
 from turnloom.runtime.quantization import calibration_batches, calibration_texts, quantize, smooth
 from turnloom.runtime.reranker import export_reranker
 from turnloom.runtime.scorer import CrossEncoderScorer, is_cross_encoder, load_scorer
+from turnloom.runtime.universal import is_universal
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -53,6 +54,8 @@ def export_model(
     refuse_other_files(out, "an export", beside=NOT_THE_MODEL)  # Fail before minutes of work.
     if (folder / SPEC).exists():
         raise TurnloomError(f"{folder} is an export already", "export the model that it was made of")
+    if is_universal(folder):
+        raise TurnloomError(f"{folder} cannot be exported: it is computed by NumPy, without torch", "serve it as it is")
     spec, graph, tokenizer = _scorer(folder) if is_cross_encoder(folder) else _encoder(folder)
     spec = spec.model_copy(update={"precision": "int8" if int8 else "fp32"})
     whole = WholeFolder(out, SPEC, "an export", beside=NOT_THE_MODEL)
@@ -83,6 +86,8 @@ def export_model(
 def _encoder(folder: Path) -> tuple[ExportSpec, nn.Module, Any]:
     encoder = turn_encoder(load_encoder(folder))
     assert isinstance(encoder, SentenceTransformerEncoder)
+    if is_static(encoder.model.tokenizer):
+        raise TurnloomError(f"{folder} is a static model, which an export would not make faster", "serve it as it is")
     model = encoder.model.cpu()  # The graph's example inputs are on the CPU.
     prompts = _prompts(model)
     pools = [module for module in model.modules() if getattr(module, "include_prompt", True) is False]

@@ -22,6 +22,8 @@ RERANK = "rerank"
 """The folder inside a model's folder that holds its re-ranker."""
 NOT_THE_MODEL = ("training", "ray", "report.json", "measured", CONVERSATION, RERANK, LISTING)
 """Files that don't change a vector of a turn: training records, measurements, what reads these vectors, the listing."""
+OWN = {"universal-sentence-encoder": "universal_sentence_encoder"}
+"""Models whose folders come with Turnloom, and whose weights come with a package."""
 LONGEST = 160
 
 
@@ -29,6 +31,7 @@ def model_folder(source: str | Path) -> Path:
     """Return the folder of a model, named by its path or by an installed package.
 
     A package offers a model with an entry point in the group `turnloom.models` that names the module in its folder.
+    `OWN` are those that Turnloom has a folder for.
 
     Args:
         source: A folder, or the name of an installed model; an existing folder takes precedence.
@@ -36,6 +39,8 @@ def model_folder(source: str | Path) -> Path:
     Raises:
         TurnloomError: If two packages have a model of that name, or the package cannot be imported.
     """
+    if str(source) in OWN and not Path(source).exists():
+        return Path(__file__).parent / OWN[str(source)]
     plugin = None if Path(source).exists() else find_plugin(GROUP, str(source), ())
     return Path(source) if plugin is None else Path(str(files(plugin.load())))
 

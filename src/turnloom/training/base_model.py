@@ -15,10 +15,11 @@ from transformers.utils import logging
 from turnloom.errors import TurnloomError
 from turnloom.objectives import ContextReplyHeads, small_transformer
 from turnloom.runtime.context_format import ContextFormat, read_context_format
-from turnloom.runtime.encoder import SentenceTransformerEncoder, load_encoder
+from turnloom.runtime.encoder import SentenceTransformerEncoder, is_static, load_encoder
 from turnloom.runtime.model_folder import model_folder, no_progress_bars
 from turnloom.runtime.protocols import turn_encoder
 from turnloom.runtime.scorer import CrossEncoderScorer, is_cross_encoder, load_scorer
+from turnloom.runtime.universal import is_universal
 from turnloom.training.losses import kept_heads, without_heads
 from turnloom.training.recipe import ModelOptions, Recipe
 from turnloom.views.utterance_tasks import END_OF_TURN, MARKS
@@ -37,8 +38,12 @@ def load_base_model(recipe: Recipe) -> tuple[Any, ContextReplyHeads | None]:
     if is_cross_encoder(Path(options.start)):
         return _load_cross_encoder(recipe), None
     encoder = turn_encoder(load_encoder(options.start))
+    if is_universal(model_folder(options.start)):
+        raise _frozen(options.start)
     if not isinstance(encoder, SentenceTransformerEncoder):
         raise _exported(recipe)
+    if is_static(encoder.model.tokenizer):
+        raise _frozen(options.start)
     model, heads = without_heads(encoder.model), kept_heads(encoder.model)
     if options.random:
         heads = None
@@ -61,6 +66,12 @@ def _load_cross_encoder(recipe: Recipe) -> Any:
     if not isinstance(scorer, CrossEncoderScorer):
         raise _exported(recipe)
     return _prepared(scorer.model, recipe.model)
+
+
+def _frozen(start: str) -> TurnloomError:
+    return TurnloomError(
+        f"{start} has no layers to fine-tune", f"train on its vectors: turnloom train conversation --start {start}"
+    )
 
 
 def _exported(recipe: Recipe) -> TurnloomError:
