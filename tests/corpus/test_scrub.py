@@ -147,6 +147,57 @@ def test_nothing_is_looked_for_in_a_public_link() -> None:
     assert scrub_text(text) == (text, [])
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # Cues of other words and orders.
+        ("my social ends up as 268557741 in your form", "my social ends up as <ID> in your form"),
+        ("The IdNr on my letter reads 72159308479", "The IdNr on my letter reads <ID>"),
+        (
+            "Steuer-ID for the contract in the library: 48 036 719 240",
+            "Steuer-ID for the contract in the library: <ID>",
+        ),
+        ("contribuinte 248170368 on the invoice please", "contribuinte <ID> on the invoice please"),
+        ("it's tango kilo four one nine oh eight two six", "it's <ID>"),
+        ("security nr 934, is that all?", "security nr <SECRET>, is that all?"),
+        ("code on reverse: 023. thanks", "code on reverse: <SECRET>. thanks"),
+        (
+            "it asks for the verification value from my card - 845",
+            "it asks for the verification value from my card - <SECRET>",
+        ),
+        ("your PAC is HBT418802, valid 30 days", "your PAC is <SECRET>, valid 30 days"),
+        ("it says enter TR88Q1 on the device", "it says enter <SECRET> on the device"),
+        ("pay into 40718823 sort 60 83 71", "pay into <ACCOUNT> sort <ACCOUNT>"),
+        ("the modem F0.9F.C2.11.7B.E4 is new", "the modem <MAC> is new"),
+        ("allow 88.99.14.0/24 please", "allow <IP> please"),
+        ("define('DB_PASSWORD', 'kR3_vault.Moss');", "define('DB_PASSWORD', '<SECRET>');"),
+        ("i set it to Tulip-harbour88 yesterday", "i set it to <SECRET> yesterday"),
+        ("i shared p4rcel-Pickup with my flatmate", "i shared <SECRET> with my flatmate"),
+        ("it's sunflower seven seven, all one word", "it's <SECRET>, all one word"),
+        ("it's two hundred and six Maple Court, upstairs", "it's <ADDRESS>, upstairs"),
+        ("4408 Old Mill Rd\nBoise, ID 83709", "<ADDRESS>\nBoise, ID <POSTCODE>"),
+        # Names where nothing but a name is spoken to.
+        ("Hi Will, will you be there?", "Hi <NAME>, will you be there?"),
+        ("Ok May, I've extended it.", "Ok <NAME>, I've extended it."),
+        ("Thank you for your help Sandra.", "Thank you for your help <NAME>."),
+        ("my name is Joost van den Heuvel and I wait", "my name is <NAME> and I wait"),
+        ("Name on student card is Nguyễn Thị Hạnh", "Name on student card is <NAME>"),
+        ("Thanks again, Jean-Baptiste & Odile", "Thanks again, <NAME> & <NAME>"),
+        ("good morning mr Nakamura", "good morning mr <NAME>"),
+        # And what is none.
+        ("Frank postage or stamps?", "Frank postage or stamps?"),
+        ("Our Customer Care Team will call", "Our Customer Care Team will call"),
+        ("limit reached (code 3021)", "limit reached (code 3021)"),
+        ("proof of posting RR 482 910 336 GB", "proof of posting RR 482 910 336 GB"),
+        ("thanks very much for the Porsche!", "thanks very much for the Porsche!"),
+        ("call 866-555-0143. *TIN", "call <PHONE>. *<NAME>"),
+    ],
+)
+def test_cues_in_free_wording(text: str, expected: str) -> None:
+    assert scrub_text(text)[0] == expected
+    assert scrub_texts(pa.array([text]))[0].to_pylist() == [expected]
+
+
 def test_addresses_of_a_house_and_signs_that_are_none() -> None:
     assert scrub_text("see https://intranet/users/jane")[0] == "see <URL>"
     assert scrub_text("std :: vector")[0] == "std :: vector"

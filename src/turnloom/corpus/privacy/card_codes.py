@@ -23,6 +23,14 @@ _CARD_CODES = (
     r"digits? on (?:the|its|my) (?:back|front|reverse)(?: of (?:the|my) card)?|on the back|code on the (?:back|"
     r"front)|c[oó]digo de seguridad|codice (?:di sicurezza|cvv)"
 )
+_CARD_CODES = (
+    rf"{_CARD_CODES}|(?:security|sec|verification|signature|control|check|safety|card) (?:nr|no\.?|num\w*|value|"
+    rf"digits?|code|"
+    r"figures?)|(?:code|number|digits?|figures?|nr|no\.?|ones|three|3) (?:is |that'?s |printed |written )?"
+    r"(?:on|at|from|off) (?:the |its |my )?(?:back|reverse|rear|flip ?side|other side|strip)|back (?:three|3)|"
+    r"card code|"
+    r"(?:three|3|four|4) (?:digits? |numbers? |figures? )?(?:on|at|off) the (?:back|reverse|front)"
+)
 _THREE = rf"(?i:{NUMERAL})(?:[ ,-]{{1,2}}(?i:{NUMERAL})){{2,3}}"
 
 

@@ -113,7 +113,8 @@ _UNNAMED = (
     r"(?![^\n]{0,30}\b(?i:orders?|tickets?|flights?|bookings?|invoices?|items?|miles|km|points|refund|ref|tracking)\b)"
 )
 _NOT_SENT = re.compile(
-    r"(?i)(?:[$€£#]|\b(?:(?<!put )(?<!putting )(?<!type )(?<!typed )(?<!typing )(?<!key )(?<!keyed )in|since|until|"
+    r"(?i)(?:[$€£#]|\((?:error )?code|"
+    r"\b(?:(?<!put )(?<!putting )(?<!type )(?<!typed )(?<!typing )(?<!key )(?<!keyed )in|since|until|"
     r"from|by|call|dial|at|on|ba|aa|dl|ua|lh|room|page|line|build|version|kb|"
     r"approx|about|over|under)) ?$"
 )
@@ -143,6 +144,17 @@ CODES = (
             rf"(?i:phone|mobile|cell|text|sms|app|message|authenticator)\b"
         ),
         _is_sent,
+    ),
+    cued("SECRET", "PAC|STAC|porting code|transfer code", r"[A-Z]{3} ?\d{6}|\d{6} ?[A-Z]{3}", exact=True),
+    # "enter TR88Q1 on the device"
+    Pattern(
+        "SECRET",
+        r"(?i:enter|type|key in|punch in|input|put in) [A-Z0-9-]*\d",
+        re.compile(
+            rf"(?<![\w<])(?i:enter|type|key in|punch in|input|put in)(?: the code| code)? (?P<value>{_MIXED_CODE})"
+            rf"(?= (?i:on|in|into|at|when|to|if|as)\b)"
+        ),
+        _is_mixed,
     ),
     cued("SECRET", _CODE_CUES, _CODE, _is_code, script="验证码|驗證碼|認証コード|인증번호"),
     Pattern(

@@ -15,7 +15,7 @@ __all__ = ["ADDRESSES", "CALLS"]
 def _is_ip(value: str, before: str) -> bool:
     """Whether an address is valid, and neither a version number nor the unspecified address (`::`)."""
     try:
-        address = ipaddress.ip_address(value)
+        address = ipaddress.ip_address(value.split("/")[0])
     except ValueError:
         return False
     is_version = NUMBERING.search(before[-30:].rstrip()) is not None
@@ -150,12 +150,12 @@ ADDRESSES = (
     ),
     Pattern(
         "MAC",
-        r"[0-9A-Fa-f]{2}[: -][0-9A-Fa-f]{2}[: -][0-9A-Fa-f]{2}|[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.",
+        r"[0-9A-Fa-f]{2}[:. -][0-9A-Fa-f]{2}[:. -][0-9A-Fa-f]{2}|[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.",
         re.compile(
-            r"(?<![\w:.-])(?:[0-9A-Fa-f]{2}([: -])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}|"
+            r"(?<![\w:.-])(?:[0-9A-Fa-f]{2}([:. -])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}|"
             r"[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4})(?![\w:.-])"
         ),
-        lambda value, before: re.search(r"[A-Fa-f:.]", value) is not None or "mac" in before.lower(),
+        lambda value, before: re.search(r"[A-Fa-f:]", value) is not None or "mac" in before.lower(),
     ),
     Pattern(
         "MAC",
@@ -185,7 +185,7 @@ ADDRESSES = (
     Pattern(
         "IP",
         r"\d\.\d",
-        re.compile(r"(?<![\w.:])(?:::ffff:)?(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)"),
+        re.compile(r"(?<![\w.:])(?:::ffff:)?(?:\d{1,3}\.){3}\d{1,3}(?:/(?:3[0-2]|[12]?\d)(?!\d))?(?![\w]|\.\d)"),
         _is_ip,
     ),
     # Written to get past a filter, or cut short: "84[.]22[.]19[.]7", "ip 84,22,19,7", "ip 84.22.19.xxx".

@@ -5,6 +5,8 @@ Any other name needs a language model: `scrub_names`.
 
 from __future__ import annotations
 
+import re
+
 from turnloom.corpus.privacy.first_names import FIRST_NAMES, WORDS_TOO
 from turnloom.corpus.privacy.names import (
     CAPITAL,
@@ -14,6 +16,7 @@ from turnloom.corpus.privacy.names import (
     STOP,
     TITLE,
     after,
+    is_any,
     is_first_name,
     is_name,
     is_small_name,
@@ -68,8 +71,17 @@ _GOES_ON = (
     "could|can|would|please|may|do|did|are|we|i|my|our|sorry|very|thanks|thank|let|that|have|it|you|your|this|what|if"
 )
 COMMON_NAMES = rf"(?:^|[^A-Za-z])(?:{'|'.join(sorted(name.capitalize() for name in FIRST_NAMES))})(?:[^A-Za-z]|$)"
+_SPOKEN_TO = rf"{_HELLO}|ok|okay|thanks|thank you|cheers|sorry|bye|alright|right|morning|thx"
+_RATHER_WORDS = WORDS_TOO - frozenset(
+    "carol nick jack jasmine stan sid tess tilly lou victor norm gene eve sue".split()
+)
+_NAME_WORDS = "|".join(
+    name.capitalize()
+    for name in sorted(WORDS_TOO - {"sky", "chase", "summer", "christian", "florence", "savannah", "august"})
+)
 GREETING_HINT = (
-    rf"\n|(?i:regards|best|cheers|sincerely|rgds|br|love|xx),? [a-z]+[^a-z]*$|[*^~/–—,-] ?{CAPITAL}|"
+    rf" (?:{_NAME_WORDS})[,.!?]|for [a-z ]+ {CAPITAL}|"
+    rf"\n|(?i:regards|best|cheers|sincerely|rgds|br|love|xx),? [a-z]+[^a-z]*[a-z-]*[^a-z]*$|[*^~/–—,-] ?{CAPITAL}|"
     rf"(?:{_BEFORE_A_NAME}) {CAPITAL}|(?:^|[.!?>\n] ?){CAPITAL}[^\s,]+[,!] |"
     rf"(?i:thanks|thank you) {CAPITAL}|(?:^|[^A-Za-z])(?i:{_HELLO}|{_CLOSINGS}|{_PRAISE}|thx|cheers|sorry|welcome)[ "
     rf",:.!-]+\(?{CAPITAL}|"
@@ -86,6 +98,11 @@ SMALL_HINT = rf"(?:^|[^A-Za-z])(?i:{_SMALL}),? [a-z]"
 _LOWER = "|".join(sorted(FIRST_NAMES))
 SMALL_NAMES = rf"(?:^|[^A-Za-z])(?i:{_SMALL}),? (?:{_LOWER})(?:[^A-Za-z]|$)"
 _WORDS_TOO = "|".join(sorted(WORDS_TOO))
+
+
+def _is_first_word(value: str, before: str) -> bool:
+    """Whether a name that is a word, too, begins a sentence, as any word in capitals does: "Frank postage, please"."""
+    return value.lower() in _RATHER_WORDS and re.search(r"(?:^|[.!?\n])\s*$", before) is not None
 
 
 GREETINGS = (
@@ -109,6 +126,19 @@ GREETINGS = (
         rf"(?i:thanks|thank you|thanks again|sorry|welcome|cheers),? {CAPITAL}",
         after("thanks|thank you|thanks again|sorry|welcome|cheers", rf"(?P<value>{NAME}){FOLLOWS}", ",? "),
         is_first_name,
+    ),
+    # "Hi Will, will you", "Ok May, I've": nothing but a name is spoken to like this.
+    named(
+        rf" (?:{_NAME_WORDS})[,.!?]",
+        after(_SPOKEN_TO, rf"(?P<value>{_NAME_WORDS})(?=[,.!?](?:\s|$))", ",? "),
+        is_any,
+    ),
+    # "Thank you for your help Sandra."
+    named(
+        rf"for [a-z ]+ {CAPITAL}",
+        rf"(?<![\w<])(?i:thanks|thank you|thx|cheers|ty)(?: so much| very much| a lot| again| a million)? for "
+        rf"(?:(?:all )?(?:your|the|ur|that|this|being|getting)(?: [a-z]{{2,12}}){{1,3}}|helping(?: me| us)?(?: out)?) "
+        rf"(?<! to )(?<! in )(?<! at )(?<! from )(?P<value>{NAME}){STOP}",
     ),
     named(
         rf"(?i:thanks|thank you) {CAPITAL}[^\s!]+(?: [^\s!]+)?!",
@@ -145,6 +175,14 @@ GREETINGS = (
         rf"[~/–—-] ?{CAPITAL}[^-/]*(?:$|[.!]|http|<URL>|\d/\d|, (?:Cust|Supp|Team))",
         rf"(?:(?<=[\s.!?)])|(?<![^\n]))[~/–—-]{{1,2}} ?(?P<value>[A-Z]{{2,3}}|{NAME}(?: {NAME}|\ [A-Z]\.?)?)"
         r"(?=\s*(?:$|[.!]$|https?:|<URL>|\(?\d/\d|, (?:Customer|Support|Team|[A-Z][a-z]+ [A-Z][a-z]+$)))",
+    ),
+    # "regards ahmed el-masry"
+    named(
+        r"(?i:regards|best|cheers|sincerely|rgds|br|love|xx),?\s[a-z]+[^a-z]*[a-z-]*[^a-z]*$",
+        r"(?<![\w<])(?i:regards|best|cheers|sincerely|rgds|br|love|"
+        r"xx)[, \n]{1,2}(?P<value>[a-z]{2,12} [a-z][a-z'’-]{1,18})"
+        r"\W{0,3}\Z",
+        is_first_name,
     ),
     # In small letters, where only a name can be.
     named(
@@ -207,6 +245,6 @@ GREETINGS = (
         r"(?! (?:[A-Z]\w+ )?(?:Day|Airport|International|Street|Avenue|Road|Blvd|Center|Centre|Hotel|Stadium|Park|"
         r"Inc|Bank|of all|feedback|advice|opinion|answers?|talk|discussion|conversation|exchange|room|tower|"
         r"release)\b)",
-        is_first_name,
+        lambda value, before: is_first_name(value, before) and not _is_first_word(value, before),
     ),
 )

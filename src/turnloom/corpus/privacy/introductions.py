@@ -8,6 +8,7 @@ from turnloom.corpus.privacy.names import (
     FOLLOWS,
     FULL,
     NAME,
+    PARTICLES,
     TITLE,
     after,
     is_any,
@@ -33,7 +34,7 @@ _INTRODUCED = (
     r"reservation|"
     r"registered|filed|listed|it's|its|is|was|be) under|(?:pick-?up |collection |emergency )?(?:person|contact)|"
     r"you(?: were|'re| are)|are you|is (?:this|that)|"
-    r"(?:to be|be|is|was|prefers?|got) called|name on (?:the |my |a )?[a-z]{3,15}(?: is| was|:)|"
+    r"(?:to be|be|is|was|prefers?|got) called|name on (?:the |my |a )?(?:[a-z]{3,15} ){0,2}?[a-z]{3,15}(?: is| was|:)|"
     r"patient|beneficiary|insured|(?:ticket|card|account|policy) ?holder:?|tenant|resident|surname|contact person|"
     r"next of kin|"
     r"lead passenger|passenger(?: \d)?|attn|recipient|payee|spouse|signed(?: for)?(?: by)?|account is under|"
@@ -105,7 +106,8 @@ INTRODUCTIONS = (
         rf"(?i:{_SELF}) {CAPITAL}",
         after(
             _SELF,
-            rf"(?P<value>{NAME}(?: {NAME}){{1,3}}{FOLLOWS}|{NAME}(?= ?(?:[,.!?…)–—-]|$)|'s (?:mother|father|mum|mom|"
+            rf"(?P<value>{NAME}(?: {PARTICLES}{NAME}){{1,3}}{FOLLOWS}|{NAME}(?= ?(?:[,.!?…)–—-]|$)|'s (?:mother|"
+            rf"father|mum|mom|"
             rf"dad|wife|"
             rf"husband|son|daughter|partner|assistant|carer|sister|brother)| (?:from|and|with|here|speaking|calling|"
             rf"at|in|today|now|"
@@ -125,6 +127,7 @@ INTRODUCTIONS = (
         r"<NAME>,? (?:and|&|\+|not|to|or) ",
         rf"<NAME>,? (?:and|&|\+|not|to|or) (?P<value>{FULL})(?!\w)",
     ),
+    named(r"<NAME>[^<]{0,12} not [a-z]", r"<NAME>(?: btw| though)?,? not (?P<value>[a-z]{3,15})(?!\w)", is_first_name),
     named(r"<NAME>, [A-Z]", rf"(?:holder|name|passenger|guest):? <NAME>, (?P<value>{FULL})(?!\w)"),
     named(
         r"(?i:my (?:full |first |last )?name(?: is|'s|s) )[a-z]",
@@ -182,16 +185,16 @@ INTRODUCTIONS = (
     ),
     # A title in small letters: "dr. feldman".
     named(
-        r"(?:^|[^A-Za-z])(?:mr|mrs|ms|dr)\.? [a-z]",
+        r"(?:^|[^A-Za-z])(?:mr|mrs|ms|dr)\.? [A-Za-z]",
         r"(?<![\w<])(?:mr|mrs|ms|dr)\.? (?P<value>(?!who\b|pepper|visit|appoint|office|note|said|told|and\b|or\b|"
-        r"has\b|is\b|was\b|will\b|if\b|for\b|to\b|the\b|a\b|in\b|on\b|at\b|bean)[a-z][a-z'’-]{2,15})(?!\w)",
+        r"has\b|is\b|was\b|will\b|if\b|for\b|to\b|the\b|a\b|in\b|on\b|at\b|bean)[A-Za-z][a-z'’-]{2,15})(?!\w)",
         lambda value, before: is_small_name(value, before),
     ),
     # "VAN DER MERWE/JACOBUS"
     named(
-        r"[A-Z]/[A-Z]",
+        r"[A-Z] ?/ ?[A-Z]",
         r"(?<!\w)(?i:name|guest|passenger|pax|traveller|traveler|booked as|under|for)\b[ "
-        r"\d:]{1,4}(?P<value>[A-Z]{2,20}(?: [A-Z]{2,20}){0,3}/[A-Z]{2,20}(?: [A-Z]{2,20})?)(?!\w)",
+        r"\d:]{1,4}(?P<value>[A-Z]{2,20}(?: [A-Z]{2,20}){0,3} ?/ ?[A-Z]{2,20}(?: [A-Z]{2,20})?)(?!\w)",
         is_any,
     ),
     # As printed on cards and passports: "name reads M DELACROIX-NDIAYE".
@@ -225,6 +228,11 @@ INTRODUCTIONS = (
         rf"(?:(?<=hi )|(?<=hey )|(?<=there )|(?<=its )|(?<=hello ))(?P<here>{_WORDS_TOO.lower()})(?= (?:here|"
         rf"speaking|calling)\b)",
         is_any,
+    ),
+    # "he's out, Sunniva could help you"
+    named(
+        rf"[a-z], {CAPITAL}[^ ]* (?:could|can|will|would)",
+        rf"(?<=[a-z]), (?P<value>{NAME})(?= (?:could|can|will|would) (?:help|call|assist|pick|take over|look)\b)",
     ),
     # In small letters: "jess here", "dave from accounts here".
     named(

@@ -122,12 +122,14 @@ MONEY = (
     ),
     Pattern(
         "WALLET",
-        r"(?i:solana|phantom|wallet|sol|xmr|monero|xrp|ripple|crypto)",
+        r"(?i:solana|phantom|wallet|sol|xmr|monero|xrp|ripple|crypto|btc|bitcoin|ltc|litecoin|doge|dash|tron|trx|"
+        r"usdt|eth)",
         re.compile(
-            r"(?<![\w<])(?i:solana|phantom|wallet|sol|xmr|monero|xrp|ripple|crypto)\b[^\n]{0,30}?(?<![A-Za-z0-9])"
+            r"(?<![\w<])(?i:solana|phantom|wallet|sol|xmr|monero|xrp|ripple|crypto|btc|bitcoin|ltc|litecoin|doge|"
+            r"dogecoin|dash|tron|trx|usdt|eth)\b[^\n]{0,30}?(?<![A-Za-z0-9])"
             r"(?P<value>[1-9A-HJ-NP-Za-km-z]{26,110})(?![A-Za-z0-9])"
         ),
-        count_digits(1, 110),
+        lambda value, before: any(map(str.isdigit, value)) or len(re.findall("[a-z][A-Z]", value)) >= 4,
     ),
     cued("ACCOUNT", "swift(?:/bic)?|bic(?:/swift)?", r"[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?", digits=False),
     cued("ACCOUNT", "ifsc", r"[A-Za-z]{4}0[A-Za-z0-9]{6}"),
@@ -146,6 +148,11 @@ MONEY = (
         re.compile(r"(?<![\w-])(?P<value>\d\d-\d{4}-\d{7}-\d{2,3}|[*xX•]{2,8}\d{4} \d{3,4} \d{3,4})(?![\w-])"),
     ),
     cued("ACCOUNT", "sc|sort", r"\d{2}[ -]?\d{2}[ -]?\d{2}(?!\d)"),
+    Pattern(
+        "ACCOUNT",
+        r"\d{7}[ ,]+(?:and )?(?i:sort|s/c|sc |<ACCOUNT>)",
+        re.compile(r"(?<![\w.,#$€£/-])(?P<value>\d{7,10})(?=,? (?:and |with )?(?i:sort\b|s/c|sc\b|<ACCOUNT>))"),
+    ),
     # A sort code and an account beside it: "20-44-11 / 33819022".
     Pattern(
         "ACCOUNT",

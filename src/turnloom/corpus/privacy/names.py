@@ -14,6 +14,7 @@ __all__ = [
     "FULL",
     "NAME",
     "NO_NAMES",
+    "PARTICLES",
     "STOP",
     "TITLE",
     "after",
@@ -24,13 +25,14 @@ __all__ = [
     "named",
 ]
 
-CAPITAL = r"[A-ZÀ-ÞŁŚŻŽČĆÇŞİ]"
+CAPITAL = r"[A-ZÀ-ÞŁŚŻŽČĆÇŞİĐŠŘŌŪ]"
 NAME = (
-    r"(?:[OD]['’](?=[A-Z]))?[A-ZÀ-ÖØ-ÞŁŚŻŽČĆÇŞİ](?:[a-zà-öø-ÿąćęłńśźżčšžřěůğışőű]{1,20}|"
+    r"(?:[OD]['’](?=[A-Z]))?[A-ZÀ-ÖØ-ÞŁŚŻŽČĆÇŞİĐŠŘŌŪ](?:[a-zà-öø-ÿĀ-ɏḀ-ỿ]{1,20}|"
     r"\.)(?:['’-]?[A-Z][a-zà-öø-ÿ]{1,20}|"
     r"-[a-zà-öø-ÿ]{1,20})?"
 )
-FULL = rf"{NAME}(?: (?:(?:de|del|van|von|der|den|da|dos|al|bin|la) ){{0,2}}{NAME}){{0,3}}"
+PARTICLES = r"(?:(?:de|del|van|von|der|den|da|dos|al|el|bin|la|ten|ter|di|du|le) ){0,2}"
+FULL = rf"{NAME}(?: {PARTICLES}{NAME}){{0,3}}"
 TITLE = (
     r"(?:Mr|Mrs|Ms|Miss|Mx|Mister|Rev|Capt|Dr|Prof|Herr|Herrn|Frau|Madame|Monsieur|Mme|Señora|Señor|Sra|Sr|Sig|"
     r"Signor|Signora|"
@@ -91,9 +93,14 @@ _NO_ENDING = re.compile(
 )
 
 
+_DEPARTMENTS = re.compile(r" (?:Team|Department|Dept|Desk|Services?|Support|Care|Relations|Office|Line|Centre|Center)$")
+
+
 def is_name(value: str, before: str) -> bool:
     """Whether the first word of what is written like a name can be one."""
     word = re.split(r"[ .]", value.lower())[0]
+    if _DEPARTMENTS.search(value):
+        return False
     return word in FIRST_NAMES or (word not in NO_NAMES and _NO_ENDING.search(word) is None)
 
 
@@ -102,7 +109,7 @@ def is_first_name(value: str, before: str) -> bool:
     return re.split(r"[ ]", value.lower())[0] in FIRST_NAMES
 
 
-STOP = r"(?= ?(?:[,.!?:;…\n)–—]|-|$|http|<|[\U0001F300-\U0001FAFF☀-➿]))"
+STOP = r"(?= ?(?:[,.!?:;…\n)–—&]|-(?!\w)|$|http|<|[\U0001F300-\U0001FAFF☀-➿]))"
 FOLLOWS = r"(?=[\s,.!?:;…)–—-]|$)"
 
 

@@ -6,7 +6,16 @@ import re
 from collections.abc import Callable
 
 from turnloom.corpus.privacy import checksums
-from turnloom.corpus.privacy.pattern import IDENTIFIER, NUMBERING, Pattern, count_digits, cued, near
+from turnloom.corpus.privacy.pattern import (
+    IDENTIFIER,
+    NUMBERING,
+    NUMERAL,
+    Pattern,
+    count_digits,
+    cued,
+    is_elsewhere,
+    near,
+)
 
 __all__ = ["NATIONAL_IDS", "NATIONS", "is_identity"]
 
@@ -23,9 +32,12 @@ _CUES = (
     r"emirates|voter|citizen'?s?|personal|civil|government|state) id|"
     r"identity (?:card|number)|carn[eé] de identidad|снилс|инн|ahv|avs|ppsn?|nric|hkid|cnic|teudat zehut|ird|oib|"
     r"егн|egn|amka|αμκα|svnr|"
+    r"n[úu]mero fiscal|fiscal (?:id|no)|kennitala|(?:jmbg|emšo|egn|amka|afm|nik|ktp|ic|bvn|sss|nid|taj|tin|"
+    r"tc) (?:number|"
+    r"no|nr)|iqama|kra pin|omang|umid|philsys|ghana card|huduma|ad[óo]azonos[íi]t[óo]|"
     r"mykad|isikukood|asmens kodas|matricule|(?:driver'?s?|driving) licen[cs]e|ת\.ז"
 )
-_SHORT_CUES = "NI|SIN|FIN|PAN|CF|RC|RČ|NIK|NIN|NIR|CIF|NIP|RUN|CNI|SV"
+_SHORT_CUES = "TIN|BVN|NID|KTP|TAJ|AFM|EGN|JMBG|SSS|NI|SIN|FIN|PAN|CF|RC|RČ|NIK|NIN|NIR|CIF|NIP|RUN|CNI|SV"
 _SCRIPTS = '身份证|身分證|マイナンバー|주민등록번호|주민번호|เลขบัตรประชาชน|ת"ז'
 
 
@@ -132,6 +144,7 @@ _STRONG_CUES = (
     r"sécu|securit[ée] sociale|"
     r"dni|nie|nif|codice fiscale|steuer-?(?:id|nummer|identifikationsnummer)|bsn|burgerservicenummer|pesel|"
     r"personnummer|personal (?:identity |identification )?(?:number|no|code)|person number|birth number|"
+    r"tax ?payer'?s? ?(?:id|n)\w*|contribuinte|idnr|"
     r"citizen'?s?(?:ship)? (?:number|no|card|id|service number)|(?:fiscal|tax) (?:code|number|no|reference)|utr|"
     r"civil id|"
     r"identity code|identification number|green ?card|(?:my|the|his|her|driver'?s?|driving) licen[cs]e|rica|"
@@ -155,6 +168,12 @@ _ID_NUMBER = (
 )
 
 
+_SPOKEN_LETTER = (
+    r"(?:alpha|alfa|bravo|charlie|delta|echo|foxtrot|golf|hotel|india|juliett?|kilo|lima|mike|november|oscar|papa|"
+    r"quebec|romeo|sierra|tango|uniform|victor|whiske?y|x-?ray|yankee|zulu)"
+)
+
+
 def is_identity(value: str, before: str) -> bool:
     """Whether a value has an id's digits, and no order, ticket or the like is named before it."""
     return count_digits(3, 16)(value, before) and NUMBERING.search(_KEPT.sub("", before[-40:]).rstrip()) is None
@@ -170,7 +189,20 @@ NATIONAL_IDS = (
     *_SHAPES,
     cued("ID", _CUES, IDENTIFIER, count_digits(6, 20), script=_SCRIPTS),
     cued("ID", _SHORT_CUES, IDENTIFIER, count_digits(6, 16), exact=True),
-    *near("ID", _STRONG_CUES, _ID_NUMBER, is_identity, behind=25),
+    *near("ID", _STRONG_CUES, _ID_NUMBER, is_identity, behind=25, harmless=r"\b(?:contract|policy|rate|salary)\b"),
+    # Spoken, as on the telephone: "tango kilo four one nine oh".
+    Pattern(
+        "ID",
+        rf"(?i:{_SPOKEN_LETTER}) (?i:{_SPOKEN_LETTER}|{NUMERAL})[ ,-]",
+        re.compile(
+            rf"(?<![\w<])(?P<value>(?i:{_SPOKEN_LETTER})(?:[ ,-]{{1,2}}(?i:{_SPOKEN_LETTER}|{NUMERAL}|"
+            rf"\d)){{5,16}})(?!\w)"
+        ),
+        lambda value, before: (
+            len(re.findall(rf"(?i)\b(?:{NUMERAL}|\d)\b", value)) >= 4 and not is_elsewhere(before[-60:])
+        ),
+        digits=False,
+    ),
     Pattern(
         "ID",
         r"(?i:last (?:four|4)|ends|ending)",

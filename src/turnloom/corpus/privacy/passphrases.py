@@ -184,6 +184,17 @@ PASSPHRASES = (
         lambda value, before: value.lower() not in UNSAID,
         digits=False,
     ),
+    # "it's sunflower seven seven, all one word"
+    Pattern(
+        "SECRET",
+        r"(?i:one word|no spaces|lower ?case)",
+        re.compile(
+            r"(?<![\w<])(?i:its|it's|is|was|:) (?P<value>[A-Za-z]{3,14}(?: [A-Za-z\d]{2,12}){1,4}),? "
+            r"(?=(?:all |and )?(?i:one word|no spaces|in? ?lower ?case|lower ?case))"
+        ),
+        _is_phrase,
+        digits=False,
+    ),
     # Words and a number: "hunter green 1971", "sunflower forty four".
     Pattern(
         "SECRET",

@@ -75,7 +75,8 @@ _TRIED = (
     r"change it to|changing it|changed from|set (?:it|a new)|a new one|accepted|rejected|isn't allowed|"
     r"not allowed|"
     r"remember|secret word|all one word|no spaces|spelled|signing in|sign in|log(?:ging|ged)? in|login|access|"
-    r"neither|credentials|creds|same (?:one|as)|usual one|as always|to get in|gets? (?:you|me|us) in|let(?:s)? you in|"
+    r"shar(?:e|ed|ing)|gave|should be|post-it|wrote (?:it|down)|neither|credentials|creds|same (?:one|as)|"
+    r"usual one|as always|to get in|gets? (?:you|me|us) in|let(?:s)? you in|"
     r"won't (?:take|accept)|wont (?:take|accept)|doesn't (?:take|accept)"
 )
 _WORDED_HINT = (
@@ -84,12 +85,14 @@ _WORDED_HINT = (
 )
 _NETWORKS = r"wi-?fi|hotspot|ssid|network (?:name|key)|guest network|router(?:'s)? (?:sticker|label|login|page)"
 _WORD_AND_DIGITS = (
+    r"(?=[a-zA-Z]{1,8}\d[a-zA-Z])[A-Za-z0-9]{4,12}[-_.+][A-Za-z0-9]{3,12}|"
     r"\d{1,4}[A-Za-z]{4,20}\d{1,4}|[A-Za-z]{3,12}\d{1,3}[A-Z][a-z]{2,12}|"
     r"[a-z]{2,12}(?:[_.-][a-z]{2,12}){1,3}[_.-]\d{1,6}|[A-Z][a-z]{1,12}[.][A-Z][a-z]{2,12}\d{1,4}|"
     r"[A-Za-z]{3,20}\d{2,8}[A-Za-z]{0,4}|[A-Z][a-z]{4,20}\d|"
     r"[A-Za-z]{1,12}\d{1,3}[a-z]{1,12}(?:\d{1,3}[a-z]{1,12}){1,4}\d{0,4}|"
     r"[A-Za-z]{1,8}\d{1,2}[a-z]{2,12}[?!]?|[A-Za-z]{2,8}\d{1,2}[a-z]{1,12}[-_.][A-Za-z]{3,12}|"
-    r"[A-Za-z]{3,15}(?:[-_.][A-Za-z]{2,15}){0,2}[-_.][A-Za-z]?\d{2,6}"
+    r"[A-Za-z]{3,15}(?:[-_.][A-Za-z]{2,15}){0,2}[-_.][A-Za-z]?\d{2,6}|"
+    r"[A-Za-z]{2,15}(?:[-_.+][A-Za-z]{1,15}){1,3}[-_.+]?\d{1,6}|(?:[A-Z][a-z]{2,12}-){2,5}\d{1,4}"
 )
 
 
@@ -158,6 +161,16 @@ PASSWORDS = (
         r"[^\s<>\"“”„,;:=(\[][^\s<>\"“”,;]{3,63}",
         _is_password,
         script="密码|密碼|パスワード|비밀번호",
+        digits=False,
+    ),
+    # In a program: "define('DB_PASSWORD', 'kR3_vault')".
+    Pattern(
+        "SECRET",
+        r"(?i:pass|pwd|secret|key|token)[^\n]*['\"]",
+        re.compile(
+            r"(?i:passw(?:or)?d|pass|pwd|secret|api_?key|token)['\"]?\s?(?:=>|[,:=])\s?['\"]"
+            r"(?P<value>[^\s'\"<>]{5,64})(?=['\"])"
+        ),
         digits=False,
     ),
     Pattern(

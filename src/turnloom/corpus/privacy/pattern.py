@@ -160,7 +160,7 @@ _ELSEWHERE = re.compile(
     r"refund\w*|"
     r"confirmation|reservation|locator|pnr|record|odometer|mileage|queue|level|score|views|followers|terminal|mcc|"
     r"planning|lot|batch|contract|quote|stock|salary|rate|speed|weigh\w*|odds|patch|colou?r|section|chapter|row|lane|"
-    r"points|kb|since|until|rma|po|isbn|barcode|ends?|ending|last (?:four|4)|appointment|deliver(?:y|ed)|"
+    r"points|kb|since|until|rma|po|isbn|barcode|ends?(?! up)|ending|last (?:four|4)|appointment|deliver(?:y|ed)|"
     r"extension|ext|copyright|windows|iphone|galaxy|android|ios|http|status|sold|worth)\b",
     re.IGNORECASE,
 )

@@ -43,6 +43,8 @@ def is_phone(value: str, before: str) -> bool:
         return True
     if NUMBERING.search(before[-30:].rstrip()):
         return False
+    if len(digits) == 9 and re.search(r"\b[A-Z]{2} $", before):  # A parcel's, "RR 482 910 336 GB".
+        return False
     if value.startswith("00") and len(digits) >= 10:
         return True
     grouped = re.fullmatch(r"1?[-. ]?\(?\d{3}\)?[-. ]{1,2}\d{3}[-. ]\d{4}", value.strip()) is not None

@@ -159,7 +159,7 @@ POSTCODES = (
             rf"(?<![\w-])(?:(?:{_STATES}),? (?P<value>\d{{5}}(?:-\d{{4}})?)|(?:NSW|VIC|QLD|WA|TAS|ACT|SA|NT) "
             rf"\d{{4}})(?![\w-])"
         ),
-        _is_placed,
+        lambda value, before: _is_placed(value, re.sub(r"[A-Z]{2},? $", "", before)),
     ),
     cued(
         "POSTCODE",
@@ -197,6 +197,14 @@ POSTCODES = (
         _is_placed,
     ),
     *near("POSTCODE", _PLACED, rf"(?<!\d )(?:{_AREA_NUMBER})(?! ?\d)", _is_area, ahead=60, behind=25),
+    *near(
+        "POSTCODE",
+        r"post ?codes?|plz|postnummer|eircodes?",
+        r"(?!19\d\d|20[0-3]\d)[1-9]\d{3}",
+        _is_area,
+        ahead=45,
+        behind=60,
+    ),
     # The town says it: "69003 Lyon", "Graz 8010", "Hamburg, 22765".
     Pattern(
         "POSTCODE",

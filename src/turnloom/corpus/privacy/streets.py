@@ -65,7 +65,8 @@ _HOMELY = (
 )
 _HOMES = re.compile(rf"(?<!mail )(?<!ip )(?<![A-Za-z])(?i:{_HOMELY})")
 _SPELLED_HOUSE = (
-    r"(?i:(?:one hundred(?: and)? |two hundred(?: and)? )?(?:(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|"
+    r"(?i:(?:(?:one|two|three|four|five|six|seven|eight|nine) hundred(?: and)? )?(?:(?:twenty|thirty|forty|fifty|"
+    r"sixty|seventy|eighty|"
     r"ninety)[ -]?"
     r"(?:one|two|three|four|five|six|seven|eight|nine)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
     r"(?:thir|four|fif|six|seven|eigh|nine)teen))"
@@ -107,10 +108,10 @@ STREETS = (
         "ADDRESS",
         r"(?i:one|two|three|four|five|six|seven|eight|nine|teen|ten|eleven|twelve|"
         r"ty),? [^\s]+ (?:[^\s]+ )?(?:[^\s]+ )?(?i:street|road|avenue|lane|drive|terrace|crescent|close|grove|"
-        r"gardens|rise)",
+        r"gardens|rise|court|square|mews)",
         re.compile(
             rf"(?<![\w<])(?P<value>{_SPELLED_HOUSE},? (?:[A-Za-z][a-z'’]{{1,20}} ){{1,3}}(?i:street|road|avenue|"
-            rf"lane|drive|terrace|crescent|close|grove|gardens|rise)\b)"
+            rf"lane|drive|terrace|crescent|close|grove|gardens|rise|court|square|mews)\b)"
         ),
         lambda value, before: (
             _is_named(value)
@@ -207,7 +208,7 @@ STREETS = (
             r"(?<![\w<])(?P<value>(?i:house|h\.? ?no\.?|plot|flat|door|villa|building)(?i: no\.?| number)?[ "
             r":#]{1,2}[A-Z]?[\d/-]{1,7}[A-Za-z]?,? "
             r"(?i:road|street|st|lane|sector|block|phase|zone|avenue|cross)(?: no\.?)?[ #]?\d{1,4}[A-Za-z]?(?:, "
-            r"[A-Z][a-z]{2,20})?)(?!\w)"
+            r"[A-Z][a-z]{2,20}(?: [A-Z][a-z]{2,20}){0,2})?)(?!\w)"
         ),
     ),
     # What stands beside an address that was found: the flat before it, the floor after it.
@@ -215,7 +216,8 @@ STREETS = (
         "ADDRESS",
         r"<ADDRESS>",
         re.compile(
-            rf"(?P<value>(?<![\w<])(?:(?i:apartment|flat|unit|suite|apt|room|block|blk|plot|house|"
+            rf"(?P<value>(?<![\w<])(?:(?i:block|blk|tower|wing|building|entrance|flat|unit|stair) [A-Z]\b|"
+            rf"(?i:apartment|flat|unit|suite|apt|room|block|blk|plot|house|"
             rf"tower)\.? ?#?[A-Za-z]?\d{{1,5}}[A-Za-z]?(?:, (?:{_CAP} ?){{1,3}})?|"
             rf"(?i:level|floor|fl|storey) \d{{1,3}}|(?i:(?:ground|first|second|third|top|upper|lower|basement|"
             rf"garden|rear) (?:floor )?(?:flat|floor|maisonette|apartment))|"
