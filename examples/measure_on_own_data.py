@@ -11,7 +11,7 @@ from turnloom.benchmarks import CachedEncoder, run_tasks
 from turnloom.benchmarks.baselines import TfIdf
 from turnloom.benchmarks.suites import intent_tasks, reply_tasks
 from turnloom.corpus import convert, find_logs
-from turnloom.runtime.encoder import ObjectEncoder
+from turnloom.runtime import load_encoder
 
 THINGS = [f"{colour} {thing}" for colour in ("red", "blue", "green", "white") for thing in ("lamp", "desk", "chair")]
 ASKED = {
@@ -53,7 +53,7 @@ def main() -> None:
         place = Path(name)
         tasks = [*intent_tasks(write_intents(place / "intents.csv")), *reply_tasks(write_table(place / "corpus"))]
         words = [text.format(thing) for texts in ASKED.values() for text in texts for thing in THINGS]
-        model = ObjectEncoder(TfIdf(words))
+        model = load_encoder(TfIdf(words))
         result = run_tasks(CachedEncoder(model), tasks, place / "results")
         for task_name, task in result.tasks.items():
             print(f"{task_name}: {task.info.main_score} {task.mean():.1f}")

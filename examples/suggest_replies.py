@@ -9,7 +9,7 @@ from pathlib import Path
 from turnloom.benchmarks.baselines import TfIdf
 from turnloom.corpus import convert, find_logs
 from turnloom.replies import ReplyIndex, ReplyOptions
-from turnloom.runtime.encoder import ObjectEncoder
+from turnloom.runtime import load_encoder
 
 PAST = [
     ["my parcel never arrived", "I am sorry! Could you give me the order number?", "it is 4471", "It will come today."],
@@ -36,7 +36,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         # Any encoder will do; load_encoder("my-model") is the one to use on real conversations.
-        encoder = ObjectEncoder(TfIdf([text for texts in [*PAST, *LATER] for text in texts]))
+        encoder = load_encoder(TfIdf([text for texts in [*PAST, *LATER] for text in texts]))
         options = ReplyOptions(contexts=True)
         index = ReplyIndex.build(write_table(place / "past", PAST), place / "index", encoder, options)
         print(f"{len(index)} replies")

@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -21,6 +22,7 @@ import numpy as np
 from studies.lib.figures import record
 from studies.service.lab import ADMIN, OTHER, arguments, prepare, save, service
 from studies.service.open_loop import bodies
+from turnloom.journal import Journal
 
 ROUTES = [
     *("embeddings", "embeddings-8", "queries", "rerank", "rerank-cohere", "intents", "replies"),
@@ -29,6 +31,7 @@ ROUTES = [
 """All routes that do more than read what is in memory."""
 TIMES, CLIENTS = 3.0, 32
 RECOVERED, PROBES, PROBE_EVERY = 5, 60, 0.1
+MOST_PROBES = 600
 GREEDY_CLIENTS, VICTIM_SHARE = 8, 0.05
 """A modest key asks each of its routes for this share of what the route can do."""
 VICTIM_ROUTES = ("embeddings", "intents", "replies")
@@ -88,14 +91,25 @@ def recovery(client: httpx.Client, route: str, usual: float) -> float:
     return time.perf_counter() - began
 
 
-def overload(address: str, route: str, seconds: float) -> dict[str, Any]:
+def settle(work: Path) -> None:
+    """Wait until no conversations of an earlier phase wait to be indexed."""
+    for _ in range(MOST_PROBES):
+        waiting = [*work.rglob("pending.jsonl"), *work.rglob("adding.jsonl")]
+        if not any(Journal(path).size for path in waiting):
+            return
+        time.sleep(PROBE_EVERY)
+
+
+def overload(address: str, route: str, seconds: float, work: Path) -> dict[str, Any]:
     cores = len(os.sched_getaffinity(0))
     headers = {"Authorization": f"Bearer {ADMIN}"}
     with httpx.Client(base_url=address, headers=headers, timeout=60) as client:
         usual = float(np.median([probe(client, route)[1] for _ in range(9)]))
         result(start(address, route, 3, "--clients", str(CLIENTS)))  # Warm.
+        settle(work)
         closed = result(start(address, route, seconds, "--clients", str(CLIENTS)))
         capacity = len(accepted(closed)) / closed["seconds"]
+        settle(work)
         loaded = start(address, route, seconds, "--rate", str(TIMES * capacity))
         run = result(loaded)
         # The generator ends when it has all answers; the load ended when it had sent its last request.
@@ -147,7 +161,7 @@ def main() -> None:
     cores = len(os.sched_getaffinity(0))
     with service(given.work, workers=cores) as (address, _):
         for route in given.route or ROUTES:
-            routes[route] = overload(address, route, given.seconds)
+            routes[route] = overload(address, route, given.seconds, given.work)
             print(route, json.dumps(routes[route]), flush=True)
         for route in () if given.route else ("greedy-embeddings", "greedy-intents"):
             capacities = {name: found["capacity_per_second"] for name, found in routes.items()}

@@ -203,7 +203,7 @@ def test_one_key_leaves_slots_to_others_and_the_line_is_fair() -> None:
         await asyncio.sleep(0)
         all_have_asked.set()
         await asyncio.gather(*greedy, *modest)
-        admission.close()
+        admission.shut_down()
         return served
 
     served = run(steps)
@@ -235,7 +235,7 @@ def test_requests_that_arrive_together_are_all_refused_on_their_headers_or_not_a
         for each in asking:
             each.cancel()
         await asyncio.gather(*asking, return_exceptions=True)
-        admission.close()
+        admission.shut_down()
 
     run(steps)
 
@@ -263,7 +263,7 @@ def test_waiting_is_predicted_from_what_requests_took() -> None:
         await admission.enter(work_of(admission, "modest"))  # Its own line is empty.
         with pytest.raises(OverloadedError):
             admission.check(work_of(admission, "greedy", seconds=0.05))
-        admission.close()
+        admission.shut_down()
 
     run(steps)
 
@@ -288,7 +288,7 @@ def test_who_gave_up_does_not_wait_any_more() -> None:
         seen = [counts.waiting]
         found = await asyncio.gather(*waiting, return_exceptions=True)
         assert sum(isinstance(each, OverloadedError) for each in found) == 5
-        admission.close()
+        admission.shut_down()
         return [*seen, counts.waiting]
 
     assert run(steps) == [5, 0]
@@ -312,7 +312,7 @@ def test_who_leaves_while_waiting_leaves_no_trace() -> None:
         await asyncio.wait_for(waiting[4], 5)
         assert admission._running.total() == 2
         assert not len(admission._queue)
-        admission.close()
+        admission.shut_down()
 
     run(steps)
 

@@ -16,6 +16,7 @@ import pytest
 from tests.service.test_api import CHAT
 from tests.service.toy import HeadedEncoder, listening, loaders, served, settings, with_intents, with_replies
 from turnloom import journal
+from turnloom.service import admission
 from turnloom.service.app import create_app
 from turnloom.service.journal import Journal
 from turnloom.service.live_intents import LiveIntents
@@ -210,4 +211,78 @@ def test_to_add_conversations_takes_no_longer_when_many_wait(
         assert (answer.status_code, answer.json()["error"]["code"]) == (429, "too_many_pending")
         assert client.app.state.service.resources.replies.index_pending() == 50  # type: ignore[attr-defined]
         assert len(parsed) == 50
-        assert client.post("/v1/replies/conversations", json={"conversations": [CHAT]}).json()["pending"] == 1
+        wait_for(lambda: client.post("/v1/replies/conversations", json={"conversations": [CHAT]}).status_code == 202)
+        assert client.app.state.service.resources.replies.pending == 1  # type: ignore[attr-defined]
+
+
+def test_a_journal_counts_what_was_added_since(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each addition read all that waited: 10 MB at 10,000."""
+    path = tmp_path / "j.jsonl"
+    writer, reader = Journal(path), Journal(path)
+
+    def add(number: int) -> None:
+        with writer.writing():
+            writer.append([{"number": number, "filler": "x" * 1_000}])
+
+    assert reader.count() == 0
+    for number in range(1_000):
+        add(number)
+    assert reader.count() == 1_000
+    add(1_000)
+    read = 0
+    plain = Path.open
+
+    class Counted:
+        def __init__(self, file: Any) -> None:
+            self._file = file
+
+        def __enter__(self) -> Counted:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            self._file.close()
+
+        def seek(self, position: int) -> int:
+            return int(self._file.seek(position))
+
+        def read(self, size: int) -> bytes:
+            nonlocal read
+            found: bytes = self._file.read(size)
+            read += len(found)
+            return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", lambda path, mode: Counted(plain(path, mode)))
+        assert reader.count() == 1_001
+    assert read < 2_000
+    path.unlink()
+    assert reader.count() == 0
+    for number in range(3):  # Another file, first shorter than what was counted, later longer.
+        add(number)
+    assert reader.count() == 3
+    path.unlink()
+    for number in range(5):
+        add(10 + number)
+    assert reader.count() == 5
+
+
+def test_a_route_without_room_refuses_on_headers_for_a_moment(
+    tmp_path: Path, encoder: HeadedEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To read, scrub and count for a refusal took as long as to add: under overload half of the work was refusals."""
+    monkeypatch.setattr(admission, "CLOSED_SECONDS", 60.0)
+    more = with_replies(tmp_path, encoder)
+    more["replies"] |= {"add_every_seconds": 3_600, "max_pending": 1}
+    with listening(create_app(settings(tmp_path, **more), loaders(encoder))) as address:
+
+        def add(content: bytes | None = None) -> httpx.Response:
+            body = {"conversations": [CHAT]} if content is None else None
+            return httpx.post(f"{address}/v1/replies/conversations", json=body, content=content)
+
+        assert add().status_code == 202
+        by_the_route, by_its_headers = add(), add(b"no JSON")
+        for refused in (by_the_route, by_its_headers):
+            assert (refused.status_code, refused.json()["error"]["code"]) == (429, "too_many_pending")
+            assert refused.headers["Retry-After"] == "10"
+        suggested = httpx.post(f"{address}/v1/replies", json={"context": ["hello"]})
+        assert suggested.status_code == 200

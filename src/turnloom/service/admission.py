@@ -19,7 +19,7 @@ from math import ceil
 from typing import Any, Protocol, TypeVar
 
 from turnloom.service.config import Limits
-from turnloom.service.errors import RefusedError
+from turnloom.service.errors import FullError, RefusedError
 from turnloom.service.fairness import FairQueue
 
 SLOTS, RESERVED = 24, 6
@@ -39,6 +39,8 @@ SLACK = 1.5
 """An admitted request waits until its prediction was this wrong. Predictions are right on the mean only, and where they
 are close to the limit, half of the requests would be refused after all, when they have waited already."""
 LONGEST_RETRY = 60
+CLOSED_SECONDS = 1.0
+"""After a route has said that it is full, all requests to it are refused on their headers for this long."""
 Result = TypeVar("Result")
 
 
@@ -98,6 +100,10 @@ class Work:
         future.add_done_callback(lambda _: _on_loop(loop, self.release))
         return await asyncio.wrap_future(future)
 
+    def close_route(self, full: FullError) -> None:
+        """Refuse what comes to this route by the same key, for a moment."""
+        self._admission.close_route(self, full)
+
     def release(self) -> None:
         """End the use of the slot by the request, or by a thread of it."""
         self._users -= 1
@@ -132,17 +138,22 @@ class Admission:
         self._running: Counter[str] = Counter()
         self._share = 0.0  # Seconds that each running request has had, if all get the same share
         self._since = time.monotonic()
+        self._closed: dict[tuple[str, str], tuple[float, FullError]] = {}
 
     def expected_seconds(self, route: str, units: int) -> float:
         """Estimate how long a request keeps the service busy."""
         return self._seconds_per_unit.get(route, FIRST_GUESS) * units
 
     def check(self, work: Work) -> None:
-        """Refuse a request that would wait too long.
+        """Refuse a request that would wait too long, or to a route that is full.
 
         Raises:
-            OverloadedError: If it would.
+            OverloadedError: If it would wait too long.
+            FullError: If the route is full.
         """
+        until, full = self._closed.get((work.key, work.route), (0.0, None))
+        if full is not None and time.monotonic() < until:
+            raise full
         patience = self._patience(work)
         wait = self._expected_wait(work.key)
         if wait > patience:
@@ -230,7 +241,11 @@ class Admission:
         self._forget(work)
         self._fill_slots()
 
-    def close(self) -> None:
+    def close_route(self, work: Work, full: FullError) -> None:
+        """Refuse what comes to a request's route by the same key, for a moment: reading costs as much as adding."""
+        self._closed[work.key, work.route] = (time.monotonic() + CLOSED_SECONDS, full)
+
+    def shut_down(self) -> None:
         """End the threads once their work is done."""
         self.threads.shutdown(wait=False, cancel_futures=True)
 

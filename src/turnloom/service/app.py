@@ -18,9 +18,9 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
 from turnloom import __version__
-from turnloom.service.admission import Admission
+from turnloom.service.admission import Admission, current_work
 from turnloom.service.config import ServiceConfig
-from turnloom.service.errors import RefusedError, error_response
+from turnloom.service.errors import FullError, RefusedError, error_response
 from turnloom.service.guard import Gates, Guard
 from turnloom.service.keys import Buckets, tenant_of
 from turnloom.service.lifecycle import Service
@@ -70,7 +70,7 @@ def create_app(
             task.cancel()
         await asyncio.gather(*watching, return_exceptions=True)
         await asyncio.to_thread(service.close)
-        gates[-1].admission.close()
+        gates[-1].admission.shut_down()
         gates[-1].buckets.close()
 
     app = FastAPI(
@@ -149,6 +149,9 @@ def _handle_errors(app: FastAPI) -> None:
 
     def answer(request: Request, error: RefusedError) -> Response:
         app.state.metrics.refused.labels(error.code, tenant_of(request.scope["state"].get("key"))).inc()
+        work = current_work()
+        if isinstance(error, FullError) and work is not None:
+            work.close_route(error)
         return error_response(error)
 
     @app.exception_handler(RefusedError)

@@ -48,6 +48,10 @@ class RefusedError(Exception):
             self.headers["WWW-Authenticate"] = "Bearer"
 
 
+class FullError(RefusedError):
+    """There is no room for what a route adds, until some of what waits is done. It is full for all requests alike."""
+
+
 class NotSavedError(RefusedError):
     """A change could not be written to disk, and was undone."""
 

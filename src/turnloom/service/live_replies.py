@@ -18,7 +18,7 @@ from turnloom.runtime.protocols import Scorer
 from turnloom.service.admission import yield_to_the_event_loop
 from turnloom.service.config import ReplyServing
 from turnloom.service.conversations import ConversationStates
-from turnloom.service.errors import RefusedError
+from turnloom.service.errors import FullError, RefusedError
 from turnloom.service.journal import Journal
 from turnloom.service.models import PatientEncoder, QueuedEncoder
 from turnloom.service.monitoring import cause_of
@@ -147,18 +147,22 @@ class LiveReplies:
         """Save conversations for indexing; return how many are waiting.
 
         Raises:
-            RefusedError: If too many are waiting already.
+            FullError: If too many are waiting already.
         """
+        self._waiting_with(len(dialogues))  # Before the work of scrubbing them.
         for dialogue in dialogues:
             for turn, text in zip(dialogue["turns"], self._scrub([t["text"] for t in dialogue["turns"]]), strict=True):
                 turn["text"] = text
         with self._pending.writing():
-            waiting = self.pending + len(dialogues)
-            if waiting > self._options.max_pending:
-                message = "Too many conversations wait to be indexed."
-                raise RefusedError(429, "too_many_pending", message, retry_after=10)
+            waiting = self._waiting_with(len(dialogues))
             self._pending.append(list(dialogues))
             return waiting
+
+    def _waiting_with(self, more: int) -> int:
+        waiting = self.pending + more
+        if waiting > self._options.max_pending:
+            raise FullError(429, "too_many_pending", "Too many conversations wait to be indexed.", retry_after=10)
+        return waiting
 
     def start(self) -> None:
         """Index pending conversations periodically, in a thread."""

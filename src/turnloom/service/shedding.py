@@ -13,9 +13,9 @@ from functools import lru_cache
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from turnloom.service.admission import Admission, OverloadedError, Work
+from turnloom.service.admission import Admission, Work
 from turnloom.service.config import ServiceConfig
-from turnloom.service.errors import error_body, request_id
+from turnloom.service.errors import RefusedError, error_body, request_id
 from turnloom.service.keys import find_key, sent_key, tenant_of
 from turnloom.service.monitoring import Metrics
 
@@ -53,7 +53,7 @@ def work_of(admission: Admission, scope: Scope, headers: Headers, key: str, rout
 
 
 class Shedder:
-    """Refuses requests that would wait too long. All others are left to the guard.
+    """Refuses requests that would wait too long, or to a route that is full. All others are left to the guard.
 
     Args:
         config: The keys and limits.
@@ -93,18 +93,18 @@ class Shedder:
         now = time.monotonic()
         try:
             self._admission.check(work_of(self._admission, scope, headers, name, route, now + self._seconds))
-        except OverloadedError as refused:
+        except RefusedError as refused:
             self._metrics.answered(route or "none", scope["method"], 429, time.monotonic() - now, tenant_of(key))
-            self._metrics.refused.labels("overloaded", tenant_of(key)).inc()
-            head = _head_and_body(refused.retry_after)
+            self._metrics.refused.labels(refused.code, tenant_of(key)).inc()
+            head = _head_and_body(refused.code, refused.message, refused.headers["Retry-After"])
             return head[0] + request_id(headers).encode() + head[1]
         return None
 
 
 @lru_cache(maxsize=128)
-def _head_and_body(retry_after: int) -> tuple[bytes, bytes]:
+def _head_and_body(code: str, message: str, retry_after: str) -> tuple[bytes, bytes]:
     """Return the response before and after the request id."""
-    body = error_body(OverloadedError(retry_after))
+    body = error_body(RefusedError(429, code, message))
     lines = [
         "HTTP/1.1 429 Too Many Requests",
         "content-type: application/json",
