@@ -24,7 +24,7 @@ from turnloom.service.browsers import BrowserCheck
 from turnloom.service.config import KeyEntry, ServiceConfig
 from turnloom.service.errors import NotSavedError, RefusedError, error_response, request_id
 from turnloom.service.keys import Buckets, find_key, sent_key, tenant_of
-from turnloom.service.monitoring import METHODS, Metrics, trace_of
+from turnloom.service.monitoring import METHODS, REQUEST_ID, Metrics, trace_of
 from turnloom.service.shedding import ASKED_TOO_SOON, PUBLIC, SECURITY_HEADERS, is_page, never_waits, work_of
 
 # The closing quote is optional: otherwise each quote of an unterminated string would scan to the end again.
@@ -96,6 +96,7 @@ class Guard:
             return
         deadline = time.monotonic() + self._limits.request_seconds
         passage = _Passage(request_id(Headers(scope=scope)), deadline)
+        REQUEST_ID.set(passage.request_id)  # Servers run each request in a context of its own.
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -111,7 +112,7 @@ class Guard:
         try:
             self._admit(scope, passage)
             passage.body = await self._body(scope, receive, passage.deadline)
-            scope.setdefault("state", {})["key"] = passage.key
+            scope.setdefault("state", {}).update(key=passage.key, request_id=passage.request_id)
             await self._carry_out(scope, receive, answer, passage)
         except RefusedError as refused:
             await self._refuse(refused, scope, receive, answer, passage)

@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import lru_cache
@@ -22,6 +23,8 @@ from turnloom.service.metric_files import FOLDER, is_running, reserve
 SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 METHODS = ("GET", "POST", "DELETE", "OPTIONS")
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+REQUEST_ID: ContextVar[str] = ContextVar("request_id")
+"""The request that this code runs for, in threads of the request too."""
 _USUAL = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dict__) | {"message", "asctime", "color_message"}
 
 
@@ -36,6 +39,8 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "event": record.getMessage(),
         }
+        if request_id := REQUEST_ID.get(""):
+            entry["request_id"] = request_id
         entry |= {name: value for name, value in record.__dict__.items() if name not in _USUAL and name[0] != "_"}
         if record.exc_info and record.exc_info[1] is not None:
             entry["trace"] = trace_of(record.exc_info[1])

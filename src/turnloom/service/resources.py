@@ -12,6 +12,7 @@ from turnloom.errors import TurnloomError
 from turnloom.replies.suggestion import own_reranker
 from turnloom.runtime.protocols import Encoder, Scorer
 from turnloom.runtime.reranker import ConversationScorer
+from turnloom.service.audit import AuditLog
 from turnloom.service.batching import BatchObserver
 from turnloom.service.config import Limits, ServedModel, ServiceConfig
 from turnloom.service.conversations import ConversationStates
@@ -47,6 +48,7 @@ class Resources:
     scorer: QueuedScorer | None
     intents: LiveIntents | None
     replies: LiveReplies | None
+    audit: AuditLog
     problems: Mapping[str, TurnloomError] = field(default_factory=dict)
     """Why parts that should be served are not: the service is in recovery."""
     files: tuple[Files, Files] = ((), ())
@@ -95,7 +97,7 @@ def load_resources(
     files = (_state_of(config.model.path), _state_of(config.reranker.path) if config.reranker else ())
     kept = old if old is not None and old.files == files else None
     encoder, scorer = (kept.encoder, kept.scorer) if kept else _load_models(config, observer, loaders)
-    models = Resources(config.limits, encoder, scorer, None, None, files=files)
+    models = Resources(config.limits, encoder, scorer, None, None, AuditLog(config.state), files=files)
     try:
         tenants = {name: _load_data(config.for_tenant(name), models, recover) for name in config.tenant_names}
         loaded = replace(_load_data(config, models, recover), tenants=tenants)
@@ -117,7 +119,8 @@ def _load_data(config: ServiceConfig, models: Resources, recover: bool) -> Resou
     intents = _load_part("intents", lambda: _load_intents(config, models.encoder), noted)
     replies = _load_part("replies", lambda: _load_replies(config, models.encoder, by_text), noted)
     failing = {part: error.problem for part, error in problems.items()}
-    return replace(models, intents=intents, replies=replies, problems=problems, failing=failing)
+    audit = AuditLog(config.state)
+    return replace(models, intents=intents, replies=replies, audit=audit, problems=problems, failing=failing)
 
 
 def _load_models(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NoReturn
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
 from turnloom.errors import TurnloomError
@@ -19,6 +19,7 @@ from turnloom.service.routes.shared import (
     Text,
     Turns,
     Using,
+    change,
     check_texts,
     example,
     in_thread,
@@ -208,7 +209,7 @@ async def examples(intent: str, using: Using) -> Response:
 
 
 @router.post("/v1/intents/examples", response_model=Changed, dependencies=[needs("intents:write")])
-async def add(asked: AddExamples, using: Using) -> Response:
+async def add(asked: AddExamples, using: Using, request: Request) -> Response:
     """Add examples, also of new intents, or intents by their name alone.
 
     A success response means that they are saved and every worker uses them. Personal data is replaced by placeholders
@@ -226,20 +227,24 @@ async def add(asked: AddExamples, using: Using) -> Response:
     }
     if not intents.multi_label and any(len(names) > 1 for _, names in labelled):
         raise RefusedError(422, "several_intents", "A message has one intent here.", param="examples")
+    what = {"examples": len(labelled), "intents": sorted({name for _, said in labelled for name in said} | set(names))}
     try:
-        return json_answer({"examples": await in_thread(intents.add, labelled, names)})
+        total = await change(request, using, "intents.add", what, intents.add, labelled, names)
+        return json_answer({"examples": total})
     except TurnloomError as error:
         _refuse(error)
 
 
 @router.post("/v1/intents/examples/remove", response_model=Changed, dependencies=[needs("intents:write")])
-async def remove(asked: RemoveExamples, using: Using) -> Response:
+async def remove(asked: RemoveExamples, using: Using, request: Request) -> Response:
     """Remove examples or whole intents. At least one example must remain."""
     intents = _intents(using)
     check_texts(using.limits, [*asked.messages, *asked.intents], "messages")
     messages = [turns_of(message) for message in asked.messages]
+    what = {"examples": len(messages), "intents": sorted(asked.intents)}
     try:
-        return json_answer({"examples": await in_thread(intents.remove, messages, asked.intents)})
+        removed = await change(request, using, "intents.remove", what, intents.remove, messages, asked.intents)
+        return json_answer({"examples": removed})
     except TurnloomError as error:
         _refuse(error)
 

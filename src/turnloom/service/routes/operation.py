@@ -12,7 +12,7 @@ from turnloom import __version__
 from turnloom.service.errors import RefusedError
 from turnloom.service.keys import tenant_of
 from turnloom.service.resources import Resources
-from turnloom.service.routes.shared import ERRORS, Using, json_answer, needs, service_of
+from turnloom.service.routes.shared import ERRORS, Using, change, json_answer, needs, service_of
 
 router = APIRouter(tags=["operation"], responses=ERRORS)
 _FOLDERS = re.compile(r"(?<!\S)/\S*/")
@@ -80,9 +80,9 @@ async def metrics(request: Request) -> Response:
 
 
 @router.post("/admin/reload", status_code=202, dependencies=[needs("admin")])
-async def reload(request: Request) -> Response:
+async def reload(request: Request, using: Using) -> Response:
     """Reload models, intents and replies in every worker; requests in progress are not affected."""
-    service_of(request).wish_reload()
+    await change(request, using, "reload", {}, service_of(request).wish_reload)
     return json_answer({"status": "reloading"}, 202)
 
 

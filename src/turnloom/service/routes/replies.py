@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from turnloom.errors import TurnloomError
 from turnloom.replies.store import quoted
+from turnloom.service.audit import digest
 from turnloom.service.errors import RefusedError
 from turnloom.service.live_replies import LiveReplies
 from turnloom.service.models import conversation_tokens
@@ -21,6 +22,7 @@ from turnloom.service.routes.shared import (
     Text,
     Turns,
     Using,
+    change,
     charge_tokens,
     check_texts,
     example,
@@ -190,7 +192,7 @@ async def suggest(asked: SuggestRequest, using: Using, request: Request) -> Resp
 @router.post(
     "/v1/replies/conversations", status_code=202, response_model=Pending, dependencies=[needs("replies:write")]
 )
-async def add(asked: AddConversations, using: Using) -> Response:
+async def add(asked: AddConversations, using: Using, request: Request) -> Response:
     """Add conversations. A success response means they are saved; the next indexing round makes them searchable.
 
     Personal data in their texts is replaced by placeholders first, unless the service is configured to keep it.
@@ -200,5 +202,6 @@ async def add(asked: AddConversations, using: Using) -> Response:
     check_texts(using.limits, texts, "conversations", charged=False)
     charge_tokens(sum(map(conversation_tokens, texts)), None, "conversations")  # Computed later, a few at a time
     records = [conversation.model_dump() for conversation in asked.conversations]
-    pending = await in_thread(served.add, records)
+    what = {"conversations": [digest(conversation.id) for conversation in asked.conversations]}
+    pending = await change(request, using, "replies.add", what, served.add, records)
     return json_answer({"accepted": len(records), "pending": pending}, 202)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 from typing import Annotated, Any, TypeVar
 
@@ -12,6 +12,7 @@ from fastapi.security import HTTPBearer
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from turnloom.service.admission import current_work
+from turnloom.service.audit import Actor
 from turnloom.service.config import KeyScope, Limits
 from turnloom.service.errors import ErrorShape, RefusedError
 from turnloom.service.keys import tenant_of
@@ -119,6 +120,35 @@ async def in_thread(call: Callable[..., Result], *arguments: Any) -> Result:
     work = current_work()
     assert work is not None
     return await work.run(call, *arguments)
+
+
+async def change(
+    request: Request,
+    using: Resources,
+    action: str,
+    what: Mapping[str, Any],
+    call: Callable[..., Result],
+    *arguments: Any,
+) -> Result:
+    """Make a change in a thread of the request, with its line in the audit log.
+
+    Args:
+        request: The request.
+        using: What the key's tenant has.
+        action: What the change does, such as "intents.add".
+        what: Counts and names for the log; no text that users wrote.
+        call: Makes the change.
+        arguments: What it is called with.
+    """
+    state = request.scope["state"]
+    key = state.get("key")
+    by = Actor(key.name if key else None, tenant_of(key) or None, state.get("request_id"))
+
+    def carry_out() -> Result:
+        with using.audit.change(by, action, **what):
+            return call(*arguments)
+
+    return await in_thread(carry_out)
 
 
 def turns_of(message: str | Sequence[str]) -> list[str]:
