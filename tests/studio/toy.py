@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 
-from tests.discovery.toy import said
-from turnloom.discovery import Discovery, discover
+from tests.discovery.toy import TOPICS, TopicEncoder, said
+from tests.replies.toy import dialogue, write_table
+from turnloom.corpus.schema import Dialogue
+from turnloom.discovery import Discovery, MessageOptions, discover
+from turnloom.runtime.protocols import Vectors
 from turnloom.studio.actions import (
     OUTSIDE,
     Action,
@@ -22,6 +27,8 @@ from turnloom.studio.actions import (
     Split,
 )
 from turnloom.studio.board import Board
+from turnloom.studio.folder import prepare
+from turnloom.studio.workspace import Workspace
 
 
 @cache
@@ -51,3 +58,40 @@ def any_action(board: Board, rng: random.Random) -> Action:
     if board.intents:
         choices.append(DropIntent(group=rng.choice(sorted(board.intents))))
     return rng.choice(choices)
+
+
+class StudioEncoder(TopicEncoder):
+    """Knows topics by a word of theirs; a context is its last turn."""
+
+    name = fingerprint = "studio"
+
+    def encode_query(self, contexts: Sequence[Sequence[str]]) -> Vectors:
+        return self.encode([context[-1] for context in contexts])
+
+
+HOSTILE = '<img src=x onerror="alert(1)"><script>alert(2)</script>&lt;b&gt; {{x}} ${x} `'
+"""What people may write, and a page must only show."""
+
+
+def chats() -> list[Dialogue]:
+    """Conversations of five topics that follow each other, with one hostile text in a topic."""
+    found = []
+    for number in range(120):
+        topic = list(TOPICS)[number % 5]
+        text = TOPICS[topic][number // 5 % 4]
+        text = text.format(number) if "{}" in text else f"{text} {number}"
+        text += f" {HOSTILE}" if number == 7 else ""
+        found.append(dialogue(number, text, f"your number for the {topic}?", f"number {number}", f"{topic} done"))
+    return found
+
+
+def make_studio(folder: Path) -> Path:
+    """Make a studio of these chats."""
+    table = write_table(folder / "table", chats())
+    prepare(folder / "studio", table, "studio", StudioEncoder(), MessageOptions(first=True))  # type: ignore[arg-type]
+    return folder / "studio"
+
+
+def opened(folder: Path) -> Workspace:
+    """Open a studio with its encoder."""
+    return Workspace(folder, StudioEncoder())  # type: ignore[arg-type]

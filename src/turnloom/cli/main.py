@@ -26,6 +26,7 @@ from turnloom.cli import (
     quickstart,
     replies,
     serve,
+    studio,
     templates,
     train,
     vectors,
@@ -57,6 +58,7 @@ app.command("vectors")(vectors.vectors)
 app.command("discover")(discover.discover)
 app.command("flow")(flow.flow)
 app.command("drift")(drift.drift)
+app.command("studio")(studio.studio)
 app.command("serve")(serve.serve)
 app.add_typer(data.app, name="data")
 app.add_typer(templates.app, name="templates")

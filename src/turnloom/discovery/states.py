@@ -21,6 +21,8 @@ TEMPLATES = 0.5
 SAMPLE = 40_000
 BLOCK = 8_192
 SEED = 0
+DECIMALS = 5
+"""Vectors that agree to so many decimals are the same."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,8 @@ def find_states(vectors: Vectors, roles: Sequence[str], per_role: int = STATES_P
     role_of = np.array(roles)
     for role in sorted(set(roles)):
         rows = np.flatnonzero(role_of == role)
-        count = min(per_role, max(1, len(rows) // TURNS_PER_STATE), len(rows))
+        distinct = len(np.unique(vectors[rows].round(DECIMALS), axis=0)) if len(rows) <= SAMPLE else len(rows)
+        count = min(per_role, max(1, len(rows) // TURNS_PER_STATE), distinct)
         found, distance = _k_means(vectors[rows], count)
         order = np.argsort(-np.bincount(found, minlength=count), kind="stable")
         state[rows] = np.argsort(order)[found] + len(of_state)

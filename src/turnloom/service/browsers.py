@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -29,17 +30,34 @@ class BrowserCheck:
 
     def check(self, method: str, headers: Headers) -> None:
         """Raise RefusedError for such a request."""
-        host = headers.get("host", "")
-        if self._checks_host and _name_of(host) not in self._names:
-            raise RefusedError(
-                403, "wrong_host", "The service has another name; the operator can add this to its hosts."
-            )
-        if not self._checks_origin or method in HARMLESS:
-            return
-        origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
-        foreign = site not in ("none", "same-origin") if origin is None else urlsplit(origin).netloc != host
-        if foreign and origin not in self._origins:
-            raise RefusedError(403, "cross_site", "A page of another site may not change anything here.")
+        if self._checks_host:
+            check_host(headers, self._names)
+        if self._checks_origin:
+            check_origin(method, headers, self._origins)
+
+
+def check_host(headers: Headers, names: Collection[str]) -> None:
+    """Refuse a request to another name than the service's.
+
+    Raises:
+        RefusedError: If it is.
+    """
+    if _name_of(headers.get("host", "")) not in names:
+        raise RefusedError(403, "wrong_host", "The service has another name; the operator can add this to its hosts.")
+
+
+def check_origin(method: str, headers: Headers, origins: Collection[str]) -> None:
+    """Refuse a change that a page of another site asks for.
+
+    Raises:
+        RefusedError: If it does.
+    """
+    if method in HARMLESS:
+        return
+    origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
+    foreign = site not in ("none", "same-origin") if origin is None else urlsplit(origin).netloc != headers.get("host")
+    if foreign and origin not in origins:
+        raise RefusedError(403, "cross_site", "A page of another site may not change anything here.")
 
 
 def _name_of(host: str) -> str:

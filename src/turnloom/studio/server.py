@@ -1,0 +1,115 @@
+"""The studio as a web application, and the process that serves it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from turnloom.errors import TurnloomError
+from turnloom.runtime.protocols import Encoder
+from turnloom.studio.workspace import Workspace
+
+KEY_VARIABLE = "TURNLOOM_STUDIO_KEY"
+
+
+def check_installed() -> None:
+    """Check that what the studio needs is installed.
+
+    Raises:
+        TurnloomError: If it is not.
+    """
+    missing = [name for name in ("gradio", "openTSNE", "uvicorn") if find_spec(name) is None]
+    if missing:
+        raise TurnloomError(f"the studio needs {', '.join(missing)}", "pip install 'turnloom[studio]'")
+
+
+def create_app(work: Workspace, *, key: str | None = None, host: str = "127.0.0.1") -> Any:
+    """Return the studio as an ASGI application.
+
+    Args:
+        work: The opened studio.
+        key: What opens it; None if only this machine can reach it.
+        host: The address that it listens at.
+
+    Raises:
+        TurnloomError: If Gradio is not installed.
+    """
+    check_installed()
+    os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # Gradio reads it at import, too.
+    import gradio as gr
+    from fastapi import FastAPI
+
+    from turnloom.studio.access import Access
+    from turnloom.studio.page.parts import asset
+    from turnloom.studio.page.shell import build_page, theme
+
+    app = FastAPI(openapi_url=None)
+    _add_map(app, work)
+    page = gr.mount_gradio_app(
+        app,
+        build_page(work),
+        "/",
+        footer_links=[],
+        show_error=False,
+        ssr_mode=False,
+        theme=theme(),
+        css=asset("studio.css"),
+    )
+    return Access(page, key, host)
+
+
+def _add_map(app: Any, work: Workspace) -> None:
+    """Add what the map reads: where its points are, once, and which group each is in, after every edit."""
+    from fastapi import Response
+
+    @app.get("/studio/points")  # type: ignore[untyped-decorator]
+    def points() -> Response:
+        whole = np.clip((work.files.points + 1) / 2 * 65_535, 0, 65_535).round().astype("<u2")
+        return Response(whole.tobytes(), media_type="application/octet-stream")
+
+    @app.get("/studio/groups")  # type: ignore[untyped-decorator]
+    def groups() -> Response:
+        shown = work.board.group[work.shown].astype("<i4")
+        return Response(shown.tobytes(), media_type="application/octet-stream", headers={"Cache-Control": "no-store"})
+
+
+def serve(
+    folder: Path,
+    encoder: Encoder | None = None,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 7860,
+    on_start: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Serve a studio until it is stopped.
+
+    Beyond this machine it needs a key: the one in `TURNLOOM_STUDIO_KEY`, or a new one.
+
+    Args:
+        folder: The studio's folder.
+        encoder: Its encoder, if it is loaded already.
+        host: The address to listen at.
+        port: The port; 0 for a free one.
+        on_start: Called with the address once it can be opened.
+    """
+    from turnloom.studio.access import is_local
+
+    key = os.environ.get(KEY_VARIABLE) or (None if is_local(host) else f"tw-{secrets.token_urlsafe(32)}")
+    app = create_app(Workspace(folder, encoder), key=key, host=host)
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        async def startup(self, *arguments: Any, **options: Any) -> None:
+            await super().startup(*arguments, **options)
+            if self.started:
+                bound = self.servers[0].sockets[0].getsockname()[1]
+                name = f"[{host}]" if ":" in host else host
+                on_start(f"http://{name}:{bound}/" + (f"?key={key}" if key else ""))
+
+    Server(uvicorn.Config(app, host=host, port=port, log_level="warning", ws="none")).run()

@@ -1,0 +1,146 @@
+"""The studio in a real browser: read, edited, shared, hostile texts, and who may open it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.cli import browser
+from tests.cli.browser import overflow, serious_violations
+from tests.studio.serving import serving
+from tests.studio.toy import HOSTILE, make_studio, opened
+from turnloom.studio.actions import Rename
+from turnloom.studio.workspace import Workspace
+
+pytestmark = pytest.mark.slow
+HOSTILE_NODES = (
+    "[...document.querySelectorAll('img[src=x], [onerror]')].map(node => node.parentElement.outerHTML)"
+    ".concat(window.alerted || [])"
+)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Workspace]]:
+    folder = make_studio(tmp_path_factory.mktemp("studio"))
+    with serving(folder) as (address, _):
+        yield address.rstrip("/"), opened(folder)
+
+
+@contextmanager
+def looking(address: str, width: int = 1280) -> Iterator[Any]:
+    """Open the page, and see that the browser has nothing to complain about."""
+    with browser.opened(address, width) as (page, problems):
+        page.locator(".tree .pick").first.wait_for()
+        yield page
+        assert problems == []
+
+
+def choose(page: Any, name: str) -> None:
+    page.locator(".tree .pick").filter(has_text=name).last.click()
+    page.locator(".group-title h2").filter(has_text=name).wait_for()
+
+
+def leaf_name(work: Workspace, index: int) -> str:
+    board = work.board
+    return board.names[sorted(board.leaves)[index]]
+
+
+def test_groups_are_browsed_and_edited(served: tuple[str, Workspace], tmp_path: Path) -> None:
+    address, work = served
+    before = work.board.digest()
+    with looking(address) as page:
+        choose(page, leaf_name(work, 0))
+        page.locator("#map canvas[data-drawn]").wait_for()
+        page.locator("#name textarea, #name input").fill("my parcel")
+        page.locator("#rename").click()
+        page.get_by_text("Renamed").wait_for()
+        page.locator(".tree [aria-current]").filter(has_text="my parcel").wait_for()
+        page.locator("#messages input[type=checkbox]").nth(1).check()
+        page.locator("#discard").click()
+        page.get_by_text("Discarded 1 message").wait_for()
+        page.locator("#make-intent").click()
+        page.get_by_text("an intent with 10 examples").wait_for()
+        assert [work.board.names[group] for group in work.board.intents] == ["my parcel"]
+        page.locator("#query textarea, #query input").fill("where is my refund")
+        page.locator("#query textarea, #query input").press("Enter")
+        page.get_by_text("Nearest to").wait_for()
+        assert serious_violations(page) == []
+        assert overflow(page) <= 0
+        for _ in range(3):
+            said = page.locator("#said").inner_text()
+            page.locator("#undo").click()
+            page.wait_for_function("said => document.querySelector('#said').innerText !== said", arg=said)
+        page.screenshot(path=str(tmp_path / "groups.png"), full_page=True)
+    assert work.board.digest() == before
+
+
+def test_two_browsers_see_each_other_and_lose_nothing(served: tuple[str, Workspace]) -> None:
+    address, work = served
+    with looking(address) as one:
+        choose(one, leaf_name(work, 1))
+        group = next(group for group, name in work.board.names.items() if name == leaf_name(work, 2))
+        one.locator("#new-name textarea, #new-name input").fill("half typed")
+        work.edits.do(Rename(group=group, name="named elsewhere"))
+        one.locator(".tree .pick").filter(has_text="named elsewhere").wait_for()
+        assert one.locator("#new-name textarea, #new-name input").input_value() == "half typed"
+        work.edits.undo()
+
+
+def test_a_refused_edit_says_what_helps(served: tuple[str, Workspace]) -> None:
+    address, work = served
+    with looking(address, 390) as page:
+        choose(page, leaf_name(work, 1))
+        page.locator("#move").click()
+        page.get_by_role("alert").get_by_text("No message is checked").wait_for()
+        assert serious_violations(page) == []
+        assert overflow(page) <= 0
+
+
+def test_texts_are_never_markup(served: tuple[str, Workspace]) -> None:
+    address, work = served
+    row = next(row for row, text in enumerate(work.texts) if HOSTILE in text)
+    group = int(work.board.group[row])
+    work.edits.do(Rename(group=group, name=HOSTILE[:80]))
+    with looking(address) as page:
+        page.evaluate("void (window.alert = () => { window.alerted = ['alert'] })")
+        page.locator(f".tree [data-group='{group}']").click()
+        page.locator(".group-title h2").filter(has_text="<img").wait_for()
+        page.locator("#query textarea, #query input").fill(HOSTILE)
+        page.locator("#query textarea, #query input").press("Enter")
+        page.get_by_text("Nearest to").wait_for()
+        page.wait_for_timeout(300)
+        assert page.evaluate(HOSTILE_NODES) == []
+    work.edits.undo()
+
+
+def test_only_this_machines_own_pages_may_ask(served: tuple[str, Workspace]) -> None:
+    address, _ = served
+    page = httpx.get(address)
+    assert page.status_code == 200
+    assert "connect-src 'self'" in page.headers["content-security-policy"]
+    assert httpx.get(address, headers={"Host": "evil.example"}).status_code == 403
+    foreign = httpx.post(f"{address}/gradio_api/queue/join", headers={"Origin": "http://evil.example"}, json={})
+    assert foreign.status_code == 403
+
+
+def test_beyond_this_machine_a_key_is_asked_for(served: tuple[str, Workspace]) -> None:
+    with serving(served[1].files.folder, "0.0.0.0") as (opening, _):
+        address, key = opening.replace("0.0.0.0", "127.0.0.1").split("/?key=")
+        assert len(key) > 40
+        for path in ("/", "/studio/points", "/config", "/gradio_api/info", "/?key=wrong"):
+            refused = httpx.get(address + path)
+            assert refused.status_code == 401
+            assert "refund" not in refused.text
+        with httpx.Client(follow_redirects=True) as client:
+            assert client.post(f"{address}/", data={"key": "nope"}).status_code == 401
+            assert client.post(f"{address}/", data={"key": key}).status_code == 200
+            assert client.get(f"{address}/studio/points").status_code == 200
+        with browser.opened(f"{address}/?key={key}", 1280) as (page, _):
+            page.locator(".tree .pick").first.wait_for()
+            assert not re.search(key, page.url)
