@@ -180,6 +180,16 @@ def scored(heads: bool, **scores: float) -> RunResult:
     return RunResult(model="model", fingerprint="f", languages=["en"], tasks=found)
 
 
+def test_each_length_of_context_is_named() -> None:
+    tasks = {}
+    for turns in (1, 3, None):
+        info = ResponseSelection("held-out", turns, "plain", list).info  # type: ignore[arg-type]
+        tasks[info.name] = TaskResult(info=info, draws=[{"top1": 5.0}], groups=[[5.0] * 50])
+    run = RunResult(model="model", fingerprint="f", languages=["en"], tasks=tasks)
+    lines = describe_scores(run, run)[0]
+    assert [line.partition(":")[0] for line in lines[:3]] == ["after one turn", "after three turns", "after all turns"]
+
+
 def test_scores_are_compared_like_with_like_and_once_each() -> None:
     before = scored(True, next=5, next_heads=20, context3=6, context3_heads=30)
     after = scored(True, next=50, next_heads=40, context3=50, context3_heads=32)

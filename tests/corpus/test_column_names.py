@@ -9,7 +9,7 @@ from turnloom.corpus.readers.column_names import column_names, folded_name
 from turnloom.corpus.readers.rows import find_columns
 
 HEADERS = {
-    "German": ["Gesprächs ID", "Absender", "Nachricht", "Zeitstempel"],
+    "German": ["Gesprächs-ID", "Absender", "Nachricht", "Zeitstempel"],
     "Spanish": ["ID Conversación", "Remitente", "Mensaje", "Fecha y hora"],
     "French": ["Échange", "Expéditeur", "Texte", "Horodatage"],
     "Italian": ["Conversazione", "Mittente", "Messaggio", "Data e ora"],

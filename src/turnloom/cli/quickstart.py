@@ -16,6 +16,7 @@ from turnloom.cli.console import console, say, share_progress
 from turnloom.cli.convert import convert_with_progress, find_inputs, warn_if_most_rejected
 from turnloom.cli.intents_report import say_pool
 from turnloom.cli.quickstart_scores import VECTORS, choose_model, encode_once
+from turnloom.cli.quickstart_training import choose_recipe, train_model
 from turnloom.errors import TurnloomError
 from turnloom.files import replacing, write_whole
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 INSTALLED_START = "turnloom-mini"
 DEFAULT_START = "sentence-transformers/all-MiniLM-L6-v2"
 HELD_OUT_PERCENT = 20
-LARGEST_BATCH, SMALLEST_BATCH = 128, 8
 MOST_OPENINGS = 5_000
 WORDINGS = "in-scope.csv"
 """More first messages, which set the threshold of the intents."""
@@ -41,7 +41,11 @@ def quickstart(
     ),
     out: Path = typer.Option(Path("quickstart"), help="The folder for everything it makes."),
     minutes: float = typer.Option(5.0, min=0.01, help="How long to train."),
-    recipe: str = typer.Option("dse-heads", help="How to train: a recipe's name or a YAML file."),
+    recipe: str | None = typer.Option(
+        None,
+        help="How to train: a recipe's name or a YAML file. By default dse-heads, or conversation if the base model "
+        "cannot be fine-tuned.",
+    ),
     mapping: str | None = typer.Option(
         None, "--map", help="If columns are not found: dialogue_id=COLUMN,text=COLUMN,…"
     ),
@@ -55,6 +59,8 @@ def quickstart(
     turnloom quickstart chats.csv
 
     turnloom quickstart chats.csv --start all-MiniLM-L6-v2/ --minutes 30 --out support/
+
+    turnloom quickstart 聊天.csv --start universal-sentence-encoder
     """
     from turnloom.replies.store import lancedb
     from turnloom.runtime.model_folder import find_model
@@ -64,10 +70,13 @@ def quickstart(
     lancedb()  # If it is missing, fail now, not after minutes of training.
     files = find_inputs([logs], mapping=mapping)
     base = start or _default_start()
-    _claim(out, files, base, recipe, minutes)
+    chosen = recipe or choose_recipe(base)
+    _claim(out, files, base, chosen, minutes)
     _read(files, out)
     _prepare(out)
-    _train(out, base, recipe, minutes)
+    why = "The model learns from what was said next; no labels are needed."
+    _announce(3, f"Training for {minutes:g} minute{'' if minutes == 1 else 's'}", why)
+    train_model(out, base, chosen, minutes)
     why = "On the dialogues kept apart: how often is the true reply the first of 100? By chance, 1 % of the time."
     _announce(4, "Measuring before and after", why)
     model = choose_model(out, base)
@@ -147,29 +156,6 @@ def _prepare(out: Path) -> None:
     console.print(
         f"{kept:,} dialogues to learn from, {apart:,} kept apart; {replaced:,} pieces of personal data replaced"
     )
-
-
-def _train(out: Path, base: Path, recipe: str, minutes: float) -> None:
-    from turnloom.corpus import read_table
-    from turnloom.corpus.inspect import count_pairs
-    from turnloom.training import load_recipe, train
-    from turnloom.training.folder import WORK
-
-    why = "The model learns from what was said next; no labels are needed."
-    _announce(3, f"Training for {minutes:g} minute{'' if minutes == 1 else 's'}", why)
-    model = out / "model"
-    if not (model / WORK / "result.json").exists():
-        pairs = count_pairs(read_table(out / "train"))
-        if pairs < SMALLEST_BATCH:
-            raise TurnloomError(f"there are {pairs} pairs of turns to learn from", "give more conversations")
-        batch = min(LARGEST_BATCH, 2 ** (pairs.bit_length() - 1))
-        changes = {"model.start": str(base), "stages.0.batch_size": str(batch), "report_to": "none"}
-        wanted = load_recipe(recipe, changes)
-        resume = (model / WORK / "recipe.yaml").exists()
-        with share_progress() as show:
-            train(wanted, [out / "train"], model, minutes=minutes, resume=resume, on_progress=show)
-    seen = json.loads((model / WORK / "result.json").read_text(encoding="utf-8"))
-    say(f"{seen['steps']:,} steps over {seen['pairs']:,} pairs: {model}")
 
 
 def _index(out: Path, model: Path) -> Encoder:

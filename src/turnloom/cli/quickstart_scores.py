@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from turnloom.runtime import Encoder
 
 HEADS = "-heads"
+CONTEXTS = {"-next": "one turn", "-context3": "three turns", "-all": "all turns"}
 KEPT = "base-model"
 VECTORS = "vectors"
 
@@ -89,7 +90,7 @@ def describe_scores(before: RunResult, after: RunResult) -> tuple[list[str], boo
     lines = []
     for name, task in first.tasks.items():
         now = second.tasks[name]
-        turns = "one turn" if name.endswith("-next") else "three turns"
+        turns = next(said for end, said in CONTEXTS.items() if name.endswith(end))
         failed = task.error or now.error
         scores = failed or f"{task.mean():.1f} % before, {now.mean():.1f} % after training"
         lines.append(f"after {turns}: {scores}")

@@ -17,9 +17,9 @@ from turnloom.objectives import ContextReplyHeads, small_transformer
 from turnloom.runtime.context_format import ContextFormat, read_context_format
 from turnloom.runtime.encoder import SentenceTransformerEncoder, is_static, load_encoder
 from turnloom.runtime.model_folder import model_folder, no_progress_bars
-from turnloom.runtime.protocols import turn_encoder
+from turnloom.runtime.protocols import Encoder, turn_encoder
 from turnloom.runtime.scorer import CrossEncoderScorer, is_cross_encoder, load_scorer
-from turnloom.runtime.universal import is_universal
+from turnloom.runtime.universal import UniversalSentenceEncoder
 from turnloom.training.losses import kept_heads, without_heads
 from turnloom.training.recipe import ModelOptions, Recipe
 from turnloom.views.utterance_tasks import END_OF_TURN, MARKS
@@ -38,12 +38,13 @@ def load_base_model(recipe: Recipe) -> tuple[Any, ContextReplyHeads | None]:
     if is_cross_encoder(Path(options.start)):
         return _load_cross_encoder(recipe), None
     encoder = turn_encoder(load_encoder(options.start))
-    if is_universal(model_folder(options.start)):
-        raise _frozen(options.start)
+    if is_frozen(encoder):
+        raise TurnloomError(
+            f"{options.start} has no layers to fine-tune",
+            f"train on its vectors: turnloom train conversation --start {options.start}",
+        )
     if not isinstance(encoder, SentenceTransformerEncoder):
         raise _exported(recipe)
-    if is_static(encoder.model.tokenizer):
-        raise _frozen(options.start)
     model, heads = without_heads(encoder.model), kept_heads(encoder.model)
     if options.random:
         heads = None
@@ -68,10 +69,12 @@ def _load_cross_encoder(recipe: Recipe) -> Any:
     return _prepared(scorer.model, recipe.model)
 
 
-def _frozen(start: str) -> TurnloomError:
-    return TurnloomError(
-        f"{start} has no layers to fine-tune", f"train on its vectors: turnloom train conversation --start {start}"
-    )
+def is_frozen(encoder: Encoder) -> bool:
+    """Whether a model has no layers to fine-tune; a conversation encoder can still be trained on its vectors."""
+    below = turn_encoder(encoder)
+    if isinstance(below, SentenceTransformerEncoder):
+        return is_static(below.model.tokenizer)
+    return isinstance(below, UniversalSentenceEncoder)
 
 
 def _exported(recipe: Recipe) -> TurnloomError:

@@ -16,6 +16,7 @@ from turnloom.corpus.catalog import get_dataset
 from turnloom.runtime.scorer import BM25
 
 CANDIDATES, MAX_POSITIVES, QUERIES, SENTENCES = 100, 30, 1_000, 6_000
+PUBLISHED = "test.select"
 
 
 @dataclass(frozen=True)
@@ -27,9 +28,9 @@ class Query:
     relevant: list[bool]
 
 
-def _published(dataset: str) -> Iterator[Query]:
+def _published(dataset: str, file: str) -> Iterator[Query]:
     """Read DialogueCSE's sets, which name candidates by id."""
-    found = list(rows(dataset, "test.select"))
+    found = list(rows(dataset, file))
     texts = {row["id"]: row["text"] for row in found}
     for row in found:
         positives = [texts[name] for name in row["positives"] if name in texts]
@@ -69,15 +70,16 @@ def _limited(text: str, best: list[str], labels: dict[str, str]) -> Iterator[Que
         yield Query(text, candidates, relevant)
 
 
-def retrieval_queries(dataset: str) -> list[Query]:
-    """Return the queries of a set."""
-    return list(_built(dataset) if dataset == "multidogo" else _published(dataset))
+def retrieval_queries(dataset: str, file: str = PUBLISHED) -> list[Query]:
+    """Return the queries of a set; of DialogueCSE's sets, those in a file."""
+    return list(_built(dataset) if dataset == "multidogo" else _published(dataset, file))
 
 
 class SemanticRetrieval(Task):
     """Rank candidates by cosine; those with the query's intent should come first."""
 
-    def __init__(self, dataset: str) -> None:
+    def __init__(self, dataset: str, file: str = PUBLISHED) -> None:
+        self.file = file
         self.info = TaskInfo(
             name=f"retrieve-{dataset}",
             family="semantic retrieval",
@@ -90,7 +92,7 @@ class SemanticRetrieval(Task):
 
     def evaluate(self, encoder: CachedEncoder, draws: int, seed: int) -> Draws:  # noqa: ARG002 - nothing is drawn
         """Return MAP and MRR in percent."""
-        queries = retrieval_queries(self.info.dataset)
+        queries = retrieval_queries(self.info.dataset, self.file)
         precision, reciprocal = [], []
         for query, scores in zip(queries, self._scores(encoder, queries), strict=True):
             relevant = np.array(query.relevant)

@@ -90,13 +90,13 @@ Portuguese, Chinese, Japanese, Arabic, Hindi and Russian."""
 
 
 def folded_name(name: str) -> str:
-    """Return a column's name as it is compared: in lower case, with underscores for spaces between words.
+    """Return a column's name as it is compared: in lower case, with underscores for spaces and hyphens between words.
 
     Example:
-        >>> folded_name(" Conversation ID "), folded_name("对话 ID")
-        ('conversation_id', '对话id')
+        >>> folded_name(" Conversation ID "), folded_name("Gesprächs-ID"), folded_name("对话 ID")
+        ('conversation_id', 'gesprächs_id', '对话id')
     """
-    folded = "_".join(unicodedata.normalize("NFKC", name).lower().split())
+    folded = "_".join(unicodedata.normalize("NFKC", name).lower().replace("-", " ").split())
     return folded.replace("_", "") if is_unspaced(folded) else folded
 
 

@@ -1,0 +1,74 @@
+"""Train the model of `turnloom quickstart`: on texts, or on vectors if the base model cannot be fine-tuned."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from turnloom.cli.console import say, share_progress
+from turnloom.cli.quickstart_scores import VECTORS, encode_once
+from turnloom.errors import TurnloomError
+
+ON_TEXTS, ON_VECTORS = "dse-heads", "conversation"
+LARGEST_BATCH, SMALLEST_BATCH = 128, 8
+
+
+def choose_recipe(base: Path) -> str:
+    """Return the default recipe for a base model."""
+    from turnloom.runtime import load_encoder
+    from turnloom.training.base_model import is_frozen
+
+    return ON_VECTORS if is_frozen(load_encoder(base)) else ON_TEXTS
+
+
+def train_model(out: Path, base: Path, recipe: str, minutes: float) -> None:
+    """Train on the conversations in a quickstart's folder, or continue an interrupted run; a finished one stays."""
+    from turnloom.training.folder import WORK
+
+    model = out / "model"
+    if not (model / WORK / "result.json").exists():
+        _train(out, model, base, recipe, minutes)
+    seen = json.loads((model / WORK / "result.json").read_text(encoding="utf-8"))
+    learned = f"{seen['pairs']:,} pairs" if "pairs" in seen else f"{seen['contexts']:,} contexts"
+    say(f"{seen['steps']:,} steps over {learned}: {model}")
+
+
+def _train(out: Path, model: Path, base: Path, recipe: str, minutes: float) -> None:
+    from turnloom.corpus import read_table
+    from turnloom.corpus.inspect import count_pairs
+    from turnloom.training import trained_on_vectors
+    from turnloom.training.folder import WORK
+
+    trains = trained_on_vectors(recipe)
+    if trains == "rerank":
+        raise TurnloomError(f"the recipe {recipe!r} trains a re-ranker", f"choose another one, such as {ON_TEXTS}")
+    pairs = count_pairs(read_table(out / "train"))
+    if pairs < SMALLEST_BATCH:
+        raise TurnloomError(f"there are {pairs} pairs of turns to learn from", "give more conversations")
+    options = {"minutes": minutes, "resume": (model / WORK / "recipe.yaml").exists()}
+    if trains:
+        _train_on_vectors(out, model, base, recipe, options)
+    else:
+        _train_on_texts(out, model, base, recipe, options, pairs)
+
+
+def _train_on_texts(out: Path, model: Path, base: Path, recipe: str, options: dict[str, Any], pairs: int) -> None:
+    from turnloom.training import load_recipe, train
+
+    batch = min(LARGEST_BATCH, 2 ** (pairs.bit_length() - 1))
+    changes = {"model.start": str(base), "stages.0.batch_size": str(batch), "report_to": "none"}
+    wanted = load_recipe(recipe, changes)
+    with share_progress() as show:
+        train(wanted, [out / "train"], model, on_progress=show, **options)
+
+
+def _train_on_vectors(out: Path, model: Path, base: Path, recipe: str, options: dict[str, Any]) -> None:
+    """Encode the conversations to learn from; the model's later vectors go to the same folder and reuse these."""
+    from turnloom.training import ConversationRecipe, load_recipe, train_conversation
+
+    vectors = out / VECTORS / model.name
+    wanted = load_recipe(recipe, {"model.start": str(base)}, schema=ConversationRecipe)
+    encode_once(base, out / "train", vectors)
+    with share_progress() as show:
+        train_conversation(wanted, [vectors], model, on_progress=show, **options)
