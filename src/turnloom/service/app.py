@@ -28,6 +28,7 @@ from turnloom.service.monitoring import Metrics, cause_of
 from turnloom.service.resources import Loaders
 from turnloom.service.routes import embeddings, intents, operation, replies, rerank
 from turnloom.service.shedding import REFUSAL, Shedder
+from turnloom.service.telemetry import open_metrics
 
 LOOK_FOR_RELOAD = 1.0
 CHECK_SECONDS = 5.0
@@ -49,7 +50,7 @@ def create_app(
         drain_on_signal: Whether the app reports that it is not ready after SIGTERM, before it stops. For uvicorn.
         recover: Whether to start without intents or replies that cannot be loaded, and say so.
     """
-    metrics = Metrics(len(config.tenant_names))
+    metrics = open_metrics(config)
     service = Service(config, metrics, loaders or Loaders())
     gates: list[Gates] = []
 
@@ -72,6 +73,7 @@ def create_app(
         await asyncio.to_thread(service.close)
         gates[-1].admission.shut_down()
         gates[-1].buckets.close()
+        await asyncio.to_thread(metrics.close)
 
     app = FastAPI(
         title="Turnloom",
@@ -148,7 +150,7 @@ def _handle_errors(app: FastAPI) -> None:
     """Return every error in the same shape, and count it."""
 
     def answer(request: Request, error: RefusedError) -> Response:
-        app.state.metrics.refused.labels(error.code, tenant_of(request.scope["state"].get("key"))).inc()
+        app.state.metrics.refuse(error.code, tenant_of(request.scope["state"].get("key")))
         work = current_work()
         if isinstance(error, FullError) and work is not None:
             work.close_route(error)

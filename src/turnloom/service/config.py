@@ -150,6 +150,16 @@ class Logs(_Part):
     texts: bool = False
 
 
+class Telemetry(_Part):
+    """Where to send traces and metrics by OpenTelemetry. The standard variables `OTEL_*` set everything else.
+
+    Attributes:
+        endpoint: The address of a collector that takes OTLP over HTTP, without `/v1/traces`.
+    """
+
+    endpoint: str = Field(pattern=r"^https?://[^\s/?#]+(/[^\s?#]*)?$")
+
+
 class ServiceConfig(_Part):
     """The whole configuration; paths are relative to its file.
 
@@ -173,6 +183,7 @@ class ServiceConfig(_Part):
             as `turnloom prepare` does.
         cors_origins: Origins whose web pages may call the service; `*` is refused.
         logs: What is logged.
+        telemetry: Where to send traces and metrics; by default nowhere.
         page: Whether to serve the web page at /.
     """
 
@@ -194,6 +205,7 @@ class ServiceConfig(_Part):
     cors_origins: tuple[str, ...] = ()
     scrub: bool = True
     logs: Logs = Logs()
+    telemetry: Telemetry | None = None
     page: bool = True
 
     @field_validator("cors_origins")

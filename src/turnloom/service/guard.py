@@ -24,7 +24,7 @@ from turnloom.service.browsers import BrowserCheck
 from turnloom.service.config import KeyEntry, ServiceConfig
 from turnloom.service.errors import NotSavedError, RefusedError, error_response, request_id
 from turnloom.service.keys import Buckets, find_key, sent_key, tenant_of
-from turnloom.service.monitoring import METHODS, REQUEST_ID, Metrics, trace_of
+from turnloom.service.monitoring import METHODS, REQUEST_ID, AnsweredRequest, Metrics, trace_of
 from turnloom.service.shedding import ASKED_TOO_SOON, PUBLIC, SECURITY_HEADERS, is_page, never_waits, work_of
 
 # The closing quote is optional: otherwise each quote of an unterminated string would scan to the end again.
@@ -61,6 +61,11 @@ class _Passage:
     status: int = 0
     body: bytes = b""
     began: float = field(default_factory=time.perf_counter)
+    steps: list[tuple[str, float]] = field(default_factory=list)
+
+    def end_step(self, name: str) -> None:
+        """Write down when a step ended, for traces."""
+        self.steps.append((name, time.perf_counter() - self.began))
 
 
 @dataclass(frozen=True)
@@ -112,6 +117,7 @@ class Guard:
         try:
             self._admit(scope, passage)
             passage.body = await self._body(scope, receive, passage.deadline)
+            passage.end_step("receive")
             scope.setdefault("state", {}).update(key=passage.key, request_id=passage.request_id)
             await self._carry_out(scope, receive, answer, passage)
         except RefusedError as refused:
@@ -131,7 +137,7 @@ class Guard:
     async def _refuse(
         self, refused: RefusedError, scope: Scope, receive: Receive, send: Send, passage: _Passage
     ) -> None:
-        self._metrics.refused.labels(refused.code, tenant_of(passage.key)).inc()
+        self._metrics.refuse(refused.code, tenant_of(passage.key))
         if refused.status == 429:
             scope.setdefault("state", {})[ASKED_TOO_SOON] = True
         if not passage.status:
@@ -211,9 +217,11 @@ class Guard:
                 return
             passage.work.resize(len(passage.body))
             await self._gates().admission.enter(passage.work)
+            passage.end_step("wait")
             try:
                 await self._app(scope, replay, send)
             finally:
+                passage.end_step("answer")
                 passage.work.release()
 
         work = asyncio.ensure_future(run())
@@ -243,6 +251,7 @@ class Guard:
         seconds = time.perf_counter() - passage.began
         route = getattr(scope.get("route"), "path", self._route(scope) or "none")
         self._metrics.answered(route, scope["method"], passage.status, seconds, tenant_of(passage.key))
+        trace_id = self._trace(scope, passage, route, seconds) if self._metrics.traces else ""
         if not _log.isEnabledFor(logging.INFO):
             return
         extra: dict[str, Any] = {
@@ -256,9 +265,24 @@ class Guard:
         }
         if tenant := tenant_of(passage.key):
             extra["tenant"] = tenant
+        if trace_id:
+            extra["trace_id"] = trace_id
         if self._logs.texts:
             extra["body"] = passage.body.decode("utf-8", "replace")
         _log.info("request", extra=extra)
+
+    def _trace(self, scope: Scope, passage: _Passage, route: str, seconds: float) -> str:
+        request = AnsweredRequest(
+            headers=Headers(scope=scope),
+            request_id=passage.request_id,
+            route=route,
+            method=scope["method"],
+            status=passage.status,
+            key=passage.key,
+            seconds=seconds,
+            steps=passage.steps,
+        )
+        return self._metrics.trace(request)
 
 
 class _ClientLeftError(Exception):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -16,8 +16,10 @@ from typing import Any
 import orjson
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
 from prometheus_client.registry import Collector
+from starlette.datastructures import Headers
 
 from turnloom.errors import TurnloomError
+from turnloom.service.config import KeyEntry
 from turnloom.service.metric_files import FOLDER, is_running, reserve
 
 SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
@@ -75,15 +77,55 @@ def set_up_logs(level: str) -> None:
     """Send the logs of the service and of uvicorn to standard error as JSON."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter())
-    for name in ("turnloom.service", "turnloom.journal", "uvicorn", "uvicorn.error"):
+    for name in ("turnloom.service", "turnloom.journal", "opentelemetry", "uvicorn", "uvicorn.error"):
         logger = logging.getLogger(name)
         logger.handlers = [handler] if name != "uvicorn.error" else []
         logger.setLevel(level.upper())
         logger.propagate = name == "uvicorn.error"
+    logging.getLogger("opentelemetry").setLevel(logging.WARNING)
     logging.getLogger("uvicorn.error").filters = [_is_no_stack]
     # The service itself logs each request once, with its id.
     logging.getLogger("uvicorn.access").handlers = []
     logging.getLogger("uvicorn.access").propagate = False
+
+
+@dataclass(frozen=True)
+class AnsweredRequest:
+    """A request that has been answered.
+
+    Attributes:
+        headers: Its headers, with a `traceparent` if the client traces, too.
+        request_id: Its id in logs.
+        route: The path of its route; "none" for others.
+        method: The HTTP method.
+        status: The status of the answer.
+        key: The key that it came with.
+        seconds: From its headers to the end of the answer.
+        steps: What was done in this time: a name, and the seconds since its headers at the end of the step.
+    """
+
+    headers: Headers
+    request_id: str
+    route: str
+    method: str
+    status: int
+    key: KeyEntry | None
+    seconds: float
+    steps: Sequence[tuple[str, float]] = ()
+
+    @property
+    def attributes(self) -> dict[str, str | int]:
+        """What a span says of it, by OpenTelemetry's names where it has some."""
+        said: dict[str, str | int] = {
+            "http.request.method": self.method if self.method in METHODS else "_OTHER",
+            "http.route": self.route,
+            "http.response.status_code": self.status,
+            "turnloom.request_id": self.request_id,
+        }
+        if self.key is not None:
+            said["turnloom.key"] = self.key.name
+            said |= {"turnloom.tenant": self.key.tenant} if self.key.tenant else {}
+        return said
 
 
 class Metrics:
@@ -94,6 +136,9 @@ class Metrics:
     Args:
         tenants: The number of tenants.
     """
+
+    traces = False
+    """Whether requests are to be traced."""
 
     def __init__(self, tenants: int = 0) -> None:
         self._together = reserve(tenants)
@@ -126,6 +171,13 @@ class Metrics:
         """Return the metrics of an answer; to find them takes longer than to count."""
         return self.requests.labels(route, method, status, tenant), self.seconds.labels(route, tenant)
 
+    def trace(self, request: AnsweredRequest) -> str:
+        """Trace a request that was answered; return the id of its trace."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Finish what sends traces or metrics elsewhere, if anything does."""
+
     def answered(self, route: str, method: str, status: int, seconds: float, tenant: str) -> None:
         """A request was answered."""
         known = method if method in METHODS else "other"
@@ -142,6 +194,10 @@ class Metrics:
     def queued(self, model: str, tokens: int) -> None:
         """The number of queued tokens changed."""
         self.waiting.labels(model).set(tokens)
+
+    def refuse(self, code: str, tenant: str) -> None:
+        """A request was refused."""
+        self.refused.labels(code, tenant).inc()
 
     def dropped(self, model: str, reason: str) -> None:
         """A request left before it was computed."""

@@ -72,6 +72,10 @@ def _prepare(path: Path) -> ServiceConfig:
     except ImportError as error:
         raise TurnloomError(f"serving needs {error.name}", "pip install 'turnloom[serve]'") from error
     config = load_config(path)
+    if config.telemetry:
+        from turnloom.service.telemetry import check_installed
+
+        check_installed()
     check_folders(config)
     _bound(config.host, config.port, shared=False).close()  # Sockets that share a port never notice that it is taken.
     try:

@@ -17,7 +17,7 @@ from turnloom.service.admission import Admission, Work
 from turnloom.service.config import ServiceConfig
 from turnloom.service.errors import RefusedError, error_body, request_id
 from turnloom.service.keys import find_key, sent_key, tenant_of
-from turnloom.service.monitoring import Metrics
+from turnloom.service.monitoring import AnsweredRequest, Metrics
 
 PUBLIC = ("/", "/health/live", "/health/ready", "/openapi.json")
 """Paths that need no key, besides the page's own files."""
@@ -94,10 +94,16 @@ class Shedder:
         try:
             self._admission.check(work_of(self._admission, scope, headers, name, route, now + self._seconds))
         except RefusedError as refused:
-            self._metrics.answered(route or "none", scope["method"], 429, time.monotonic() - now, tenant_of(key))
-            self._metrics.refused.labels(refused.code, tenant_of(key)).inc()
-            head = _head_and_body(refused.code, refused.message, refused.headers["Retry-After"])
-            return head[0] + request_id(headers).encode() + head[1]
+            route, method, seconds = route or "none", scope["method"], time.monotonic() - now
+            self._metrics.answered(route, method, 429, seconds, tenant_of(key))
+            self._metrics.refuse(refused.code, tenant_of(key))
+            head, identity = (
+                _head_and_body(refused.code, refused.message, refused.headers["Retry-After"]),
+                request_id(headers),
+            )
+            if self._metrics.traces:
+                self._metrics.trace(AnsweredRequest(headers, identity, route, method, 429, key, seconds))
+            return head[0] + identity.encode() + head[1]
         return None
 
 
