@@ -45,6 +45,13 @@ def write_whole(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
+def make_private(folder: Path) -> None:
+    """Let only the owner read and write a folder and everything in it; what belongs to others stays as it is."""
+    for path in [folder, *folder.rglob("*")]:
+        with suppress(OSError):  # Another process's temporary file has gone, or it is not ours.
+            path.chmod(0o700 if path.is_dir() else 0o600)
+
+
 class WholeFolder:
     """A folder that is written completely or not at all.
 

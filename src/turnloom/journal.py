@@ -1,6 +1,7 @@
 """A JSON Lines file that many processes append to and follow: acknowledged records are on disk.
 
 Each line ends with a checksum of what is before it. A damaged line is skipped, reported, and copied to a file beside.
+A file that was written again, to erase something, begins with the name of its generation: who follows it starts again.
 """
 
 from __future__ import annotations
@@ -10,14 +11,18 @@ import json
 import logging
 import os
 import re
+import uuid
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from turnloom.files import replacing
+
+_GENERATION = re.compile(rb'\{"generation": "([0-9a-f]{32})", "crc32": "[0-9a-f]{8}"\}\n')
 _CHECKSUM = re.compile(rb', "crc32": "([0-9a-f]{8})"\}$')
 _TAIL = 32
 """This many bytes tell whether what was counted is still there: nearly all of them are of a checksum."""
@@ -28,7 +33,7 @@ _log = logging.getLogger("turnloom.journal")
 def locked(path: Path, *, wait: bool = True) -> Iterator[bool]:
     """Hold a lock file; yields False if another process holds it and `wait` is off."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
+    with open(path, "a", opener=_private) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:
@@ -78,6 +83,10 @@ class _Counted:
         return _Counted(lines, position, tail)
 
 
+class RewrittenError(Exception):
+    """The file was written again, so that positions in it mean something else: read it from the start."""
+
+
 class Journal:
     """Records, oldest first, in a file that is created on the first write."""
 
@@ -95,6 +104,24 @@ class Journal:
             return self.path.stat().st_size
         except FileNotFoundError:
             return 0
+
+    @property
+    def generation(self) -> str:
+        """The name of the file's generation; empty if it was never written again."""
+        try:
+            with self.path.open("rb") as file:
+                return _generation_of(file)
+        except FileNotFoundError:
+            return ""
+
+    @property
+    def stamp(self) -> tuple[int, ...]:
+        """What changes with every write."""
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return ()
+        return found.st_ino, found.st_size, found.st_mtime_ns
 
     def writing(self) -> AbstractContextManager[bool]:
         """Keep other processes from writing."""
@@ -125,6 +152,22 @@ class Journal:
                 raise
         return whole + len(text)
 
+    def rewrite(self, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
+        """Write all records again inside `writing`, as a new generation.
+
+        Damaged lines, and the copies of such lines beside, are removed: nobody can tell what they hold.
+
+        Args:
+            change: Returns a record as it should be; None to remove it.
+        """
+        changed = [record for old in self.read()[0] if (record := change(old)) is not None]
+        lines = [{"generation": uuid.uuid4().hex}, *changed]
+        with replacing(self.path) as temporary, open(temporary, "wb", opener=_private) as file:
+            file.write(b"".join(map(_line_of, lines)))
+        for copy in self.path.parent.glob(f"{self.path.stem}-*.damaged"):
+            copy.unlink(missing_ok=True)
+        self.damaged.clear()
+
     @staticmethod
     def _whole(file: Any) -> int:
         """Find where the last complete record ends."""
@@ -138,10 +181,16 @@ class Journal:
                 return low + newline + 1
         return 0
 
-    def read(self, start: int = 0) -> tuple[list[dict[str, Any]], int]:
-        """Return the complete and undamaged records from a position on, and the position after them."""
+    def read(self, start: int = 0, generation: str | None = None) -> tuple[list[dict[str, Any]], int]:
+        """Return the complete and undamaged records from a position on, and the position after them.
+
+        Raises:
+            RewrittenError: If the file is not of the expected `generation`.
+        """
         try:
             with self.path.open("rb") as file:
+                if generation is not None and _generation_of(file) != generation:
+                    raise RewrittenError
                 file.seek(start)
                 text = file.read()
         except FileNotFoundError:  # Nothing written yet, or another process has just processed everything.
@@ -153,7 +202,7 @@ class Journal:
                 record = _record_of(line)
                 if record is None:
                     self._keep_aside(line, position)
-                else:
+                elif position or not _GENERATION.match(line + b"\n"):
                     records.append(record)
             position += len(line) + 1
         return records, position
@@ -163,7 +212,7 @@ class Journal:
         try:
             with self.path.open("rb") as file:
                 self._counted = self._counted.up_to_the_end_of(file)
-                return self._counted.lines
+                return self._counted.lines - bool(_generation_of(file))
         except FileNotFoundError:
             return 0
 
@@ -174,8 +223,14 @@ class Journal:
             return
         self.damaged.add(aside.name)
         _log.error("damaged line skipped", extra={"file": self.path.name, "byte": position, "kept_in": aside.name})
-        with suppress(OSError):
-            aside.write_bytes(line + b"\n")
+        with suppress(OSError), open(aside, "wb", opener=_private) as file:
+            file.write(line + b"\n")
+
+
+def _generation_of(file: Any) -> str:
+    file.seek(0)
+    found = _GENERATION.match(file.read(100))
+    return found[1].decode() if found else ""
 
 
 def _private(path: str, flags: int) -> int:

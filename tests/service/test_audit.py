@@ -37,6 +37,12 @@ CHANGES: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
             {"action": "replies.add", "conversations": [digest("chat-of-jo")]},
         )
     ],
+    "/v1/erasures": [
+        (
+            {"conversations": ["chat-of-jo"]},
+            {"action": "erase", "conversations": [digest("chat-of-jo")], "speakers": []},
+        )
+    ],
 }
 """What to send to each route that changes a tenant's data, in this order, and what the log says then."""
 OPERATION = {"/admin/reload": {"action": "reload"}}

@@ -19,7 +19,7 @@ from turnloom.replies import ReplyIndex
 from turnloom.service.keys import hashed
 
 TENANTS = ("acme", "bolt")
-SCOPES = ["embeddings", "rerank", "intents", "intents:write", "replies", "replies:write", "metrics"]
+SCOPES = ["embeddings", "rerank", "intents", "intents:write", "replies", "replies:write", "erase", "metrics"]
 
 
 def secret(tenant: str) -> str:
@@ -85,6 +85,10 @@ def attempts(other: str) -> dict[tuple[str, str], list[dict[str, Any]]]:
             for more in ({}, {"sources": ["test", word]}, {"domains": [word]}, {"mode": "text"}, {"mode": "hybrid"})
         ],
         ("POST", "/v1/replies/conversations"): [{"json": {"conversations": [conversation]}}],
+        ("POST", "/v1/erasures"): [
+            {"json": {"conversations": [f"d{word}-{n}" for n in range(5)]}},
+            {"json": {"conversations": ["d0"], "source": word}},
+        ],
         ("GET", "/info"): [{}, {"params": {"tenant": other}}],
         ("GET", "/metrics"): [{}, {"params": {"tenant": other}}],
         ("GET", "/health/live"): [{}],

@@ -91,7 +91,8 @@ def with_replies(folder: Path, encoder: Any) -> dict[str, Any]:
 
 
 def keys() -> list[dict[str, Any]]:
-    everything = ["embeddings", "rerank", "intents", "intents:write", "replies", "replies:write", "metrics", "admin"]
+    everything = [*("embeddings", "rerank", "intents", "intents:write", "replies", "replies:write"), "erase"]
+    everything += ["metrics", "admin"]
     return [
         {"name": "all", "hash": hashed(KEYS["all"]), "scopes": everything},
         {"name": "reader", "hash": hashed(KEYS["reader"]), "scopes": ["intents"]},

@@ -17,6 +17,7 @@ from turnloom.cli import (
     discover,
     drift,
     embed,
+    erase,
     evaluate,
     export,
     flow,
@@ -59,6 +60,7 @@ app.command("discover")(discover.discover)
 app.command("flow")(flow.flow)
 app.command("drift")(drift.drift)
 app.command("studio")(studio.studio)
+app.command("erase")(erase.erase)
 app.command("serve")(serve.serve)
 app.add_typer(data.app, name="data")
 app.add_typer(templates.app, name="templates")

@@ -121,7 +121,7 @@ def tune(store: Store, table: Any, plan: AnnPlan, queries: Vectors, key: str) ->
     return tried
 
 
-def _scalar_indices(table: Any, occurrences: bool) -> None:
+def create_scalar_indices(table: Any, occurrences: bool) -> None:
     """Create the indices for words and filters; compaction has already updated existing ones."""
     from lancedb.index import FTS, BTree, LabelList
 
@@ -175,7 +175,7 @@ def finished_version(
     on_progress("making indices", 0.0, "")
     for table in (replies, occurrences):
         store.compact(table)
-        _scalar_indices(table, table is occurrences)
+        create_scalar_indices(table, table is occurrences)
     on_progress("making indices", 0.5, "measuring recall")
     if encoder is None:
         assert last is not None

@@ -22,7 +22,7 @@ from turnloom.corpus.cleaning.duplicates import response_keys
 from turnloom.corpus.cleaning.normalise import normalise_texts, word_counts
 from turnloom.corpus.engine import batch_function, daft, frugally
 from turnloom.corpus.table import read_tables
-from turnloom.corpus.turn_arrays import dialogue_hashes, mix
+from turnloom.corpus.turn_arrays import dialogue_hashes, hash_strings, mix
 from turnloom.views.context_response import SYSTEM_SPEAKERS, ContextResponse
 from turnloom.views.dialogue_view import DIALOGUES_AT_A_TIME, Dialogues, Indices, turn_runs
 
@@ -39,9 +39,13 @@ OCCURRENCE_TYPES = {
     "turn": pa.int32(),
     "domains": pa.list_(pa.string()),
     "context": pa.list_(pa.string()),
+    "speakers": pa.list_(pa.int64()),
     "text": pa.string(),
 }
-"""The staged columns. The index keeps all but the text, which belongs to the reply."""
+"""The staged columns. The index keeps all but the text, which belongs to the reply.
+
+`speakers` has a hash of everyone who speaks in the conversation, so that a person's conversations can be erased.
+"""
 
 
 def reply_keys(texts: pa.Array) -> Keys:
@@ -144,7 +148,7 @@ def occurrence_rows(tables: Sequence[Path], options: ReplyOptions, *, ranges: in
     """
     engine = daft()
     col, kinds = engine.col, engine.DataType
-    made = ("occurrence", "reply", "turn", "context", "text")
+    made = ("occurrence", "reply", "turn", "context", "speakers", "text")
     fields = {name: kinds.from_arrow_type(OCCURRENCE_TYPES[name]) for name in made} | {"bucket": kinds.int32()}
 
     @batch_function(kinds.list(kinds.struct(fields)), batch_size=DIALOGUES_AT_A_TIME)
@@ -162,6 +166,7 @@ def occurrence_rows(tables: Sequence[Path], options: ReplyOptions, *, ranges: in
             pa.array(keys),
             pa.array(places.astype(np.int32)),
             turn_runs(dialogues.texts, start, reply),
+            _speakers(dialogues).take(taken),
             texts,
             pa.array(KeyRanges(ranges).of(keys)),
         ]
@@ -173,6 +178,16 @@ def occurrence_rows(tables: Sequence[Path], options: ReplyOptions, *, ranges: in
     listed = read_tables(tables).select(*beside, rows(col("dialogue_id"), col("source"), col("turns")).alias("row"))
     exploded = listed.explode("row").where(col("row").not_null())
     return exploded.select(*beside, *[col("row").get(name).alias(name) for name in fields])
+
+
+def speaker_keys(names: pa.Array) -> Keys:
+    """Return the hash of each speaker."""
+    return hash_strings(names).view(np.int64)
+
+
+def _speakers(dialogues: Dialogues) -> pa.Array:
+    """Return the hashes of the distinct speakers of each dialogue."""
+    return _lists(dialogues.owners, pa.array(speaker_keys(dialogues.speakers)), len(dialogues.keys))
 
 
 def stage_occurrences(tables: Sequence[Path], out: Path, options: ReplyOptions, ranges: int, every: int) -> None:

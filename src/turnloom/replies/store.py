@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Coroutine, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -119,6 +120,13 @@ class Store:
     def create(self, name: str, schema: pa.Schema) -> Any:
         """Create a table unless it exists."""
         return self._connection.create_table(name, schema=schema, exist_ok=True)
+
+    def write(self, name: str, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Any:
+        """Create a table of these rows in one version."""
+        filled = (batch for batch in batches if len(batch))
+        first = next(filled, None)
+        rows = None if first is None else itertools.chain([first], filled)
+        return self._connection.create_table(name, schema=schema, data=rows)
 
     def names(self) -> list[str]:
         """List all tables."""

@@ -132,7 +132,7 @@ class IndexWriter:
         new = new.filter(pc.invert(pc.is_in(new["key"], known["key"].combine_chunks())))
         if len(new):
             known = pa.concat_tables([known, self._with_vectors(new, "text").cast(known.schema)])
-        self.store.upsert(replies, _beside(grouped, known), "key")
+        self.store.upsert(replies, beside(grouped, known), "key")
 
     def delete(self, condition: str, what: str) -> bool:
         """Delete occurrences, and replies without any left; return False if that was the last write."""
@@ -158,7 +158,7 @@ class IndexWriter:
         gone = sorted(set(journal.keys) - set(left["key"].to_pylist()))
         self.store.delete_with(replies, "key", gone)
         known = self.store.rows_with(replies, "key", left["key"].to_pylist(), ["key", "text", "vector"])
-        self.store.upsert(replies, _beside(left, known), "key")
+        self.store.upsert(replies, beside(left, known), "key")
         self._finish(journal)
         return True
 
@@ -186,7 +186,9 @@ class IndexWriter:
         replies = self.store.create(journal.replies, reply_schema(dimension))
         copies: list[tuple[str, Literal["text", "context"], Any, Any]] = [("key", "text", last.replies, replies)]
         if contexts:
-            table = self.store.create(journal.occurrences, occurrence_schema(dimension))
+            known = self.store.open(last.occurrences.name, last.occurrences.version).schema.names
+            fields = [field for field in occurrence_schema(dimension) if field.name in (*known, "vector")]
+            table = self.store.create(journal.occurrences, pa.schema(fields))
             copies.append(("reply", "context", last.occurrences, table))
 
         def copy_range(number: int) -> None:
@@ -278,7 +280,7 @@ class IndexWriter:
         (self.folder / JOURNAL).unlink(missing_ok=True)
 
 
-def _beside(grouped: pa.Table, known: pa.Table) -> pa.Table:
+def beside(grouped: pa.Table, known: pa.Table) -> pa.Table:
     """Join the texts and vectors of replies to their counts."""
     texts = known.take(pc.index_in(grouped["key"], known["key"].combine_chunks()))
     return grouped.append_column("text", texts["text"]).append_column("vector", texts["vector"])

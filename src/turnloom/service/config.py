@@ -10,7 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from turnloom.errors import TurnloomError
 
-KeyScope = Literal["embeddings", "rerank", "intents", "intents:write", "replies", "replies:write", "metrics", "admin"]
+KeyScope = Literal[
+    "embeddings", "rerank", "intents", "intents:write", "replies", "replies:write", "erase", "metrics", "admin"
+]
 
 
 class _Part(BaseModel):

@@ -78,7 +78,7 @@ class Service:
     def wish_reload(self) -> None:
         """Ask every worker process, including this one, to reload."""
         self._wish.parent.mkdir(parents=True, exist_ok=True)
-        self._wish.touch()
+        self._wish.touch(mode=0o600)
 
     def reload_if_asked(self) -> None:
         """Reload if any process was asked to, but not while an older generation still finishes its requests.

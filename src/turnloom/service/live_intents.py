@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import copy
 import itertools
+import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from turnloom.errors import TurnloomError
 from turnloom.intents import Answer, IntentClassifier, PoolReport
+from turnloom.intents.erasure import erase_from_intents, is_among, normalised
 from turnloom.intents.examples import UnknownIntentError
+from turnloom.journal import RewrittenError
 from turnloom.runtime.protocols import Encoder
 from turnloom.service.journal import Journal
 from turnloom.service.scrubbing import Scrub, scrubbed
 
+_log = logging.getLogger("turnloom.service")
 Turns = Sequence[str]
 
 
@@ -32,21 +38,48 @@ class LiveIntents:
 
     def __init__(self, folder: Path, encoder: Encoder, journal: Journal, scrub: Scrub = scrubbed) -> None:
         self._journal, self._scrub = journal, scrub
+        self._folder, self._encoder = folder, encoder
         self._reading = threading.Lock()
-        self._classifier = IntentClassifier.load(folder, encoder)
-        self._read = 0
+        self._start_again()
         self._catch_up()
 
-    def _catch_up(self) -> None:
-        """Apply changes made by other processes."""
-        if self._journal.size == self._read:
+    def _start_again(self) -> None:
+        """Load the folder, and begin with the first change."""
+        self._generation = self._journal.generation
+        self._classifier = IntentClassifier.load(self._folder, self._encoder)
+        self._read = 0
+        self._seen: tuple[int, ...] = ()
+
+    def _catch_up(self, *, writing: bool = False) -> None:
+        """Apply changes made by other processes; `writing` if the journal is locked already."""
+        if self._journal.stamp == self._seen:
             return
+        try:
+            self._read_on()
+        except RewrittenError:  # Something was erased, perhaps from the folder, too.
+            with nullcontext() if writing else self._journal.writing():
+                with self._reading:
+                    self._start_again()
+                self._read_on()
+
+    def _read_on(self) -> None:
         with self._reading:
-            records, end = self._journal.read(self._read)
+            stamp = self._journal.stamp
+            records, end = self._journal.read(self._read, self._generation)
             # Merge consecutive additions: a thousand of them are embedded at once.
-            for _, run in itertools.groupby(records, key=lambda record: record["do"]):
-                self._apply(self._classifier, list(run))
-            self._read = end
+            for do, run in itertools.groupby(records, key=lambda record: record["do"]):
+                if do == "add":
+                    self._apply(self._classifier, list(run))
+                else:
+                    for record in run:
+                        self._remove_again(record)
+            self._read, self._seen = end, stamp
+
+    def _remove_again(self, record: dict[str, Any]) -> None:
+        try:
+            self._apply(self._classifier, [record])
+        except TurnloomError as error:  # What was erased since was all that was left beside it.
+            _log.error("not removed again", extra={"problem": error.problem})
 
     @staticmethod
     def _apply(classifier: IntentClassifier, run: list[dict[str, Any]]) -> None:
@@ -129,7 +162,7 @@ class LiveIntents:
             NotSavedError: If it cannot be written.
         """
         with self._journal.writing():
-            self._catch_up()
+            self._catch_up(writing=True)
             with self._reading:
                 unknown = set(record.get("intents", ())) - set(self._classifier.classes_.tolist())
                 if unknown:
@@ -137,5 +170,49 @@ class LiveIntents:
                 changed = copy.copy(self._classifier)
                 self._apply(changed, [record])
                 self._read = self._journal.append([record])
+                self._seen = self._journal.stamp
                 before, self._classifier = self._classifier, changed
                 return len(before.fitted.examples), len(changed.fitted.examples)
+
+    def erase(self, texts: Collection[str]) -> int:
+        """Erase messages from the folder and from all changes, and return how many there were.
+
+        Raises:
+            TurnloomError: If no example would be left, or the folder cannot be written.
+        """
+        if not texts:
+            return 0
+        with self._journal.writing():
+            self._catch_up(writing=True)
+            known, wanted = self._classifier.fitted.examples, normalised(texts)
+            known.without([turns for turns in known.messages if is_among(turns, wanted)], [])  # Is one left?
+            erased = erase_from_intents(self._folder, texts, lambda _: self._encoder)
+            erased += erase_from_changes(self._journal, texts, always=erased > 0)
+            self._catch_up(writing=True)
+            return erased
+
+
+def erase_from_changes(journal: Journal, texts: Collection[str], *, always: bool) -> int:
+    """Erase messages from a journal of changes, whose lock is held; return how many there were.
+
+    Args:
+        journal: The journal.
+        texts: What to erase.
+        always: Whether to begin a new generation even if there were none, for those who follow the journal.
+    """
+    wanted, found = normalised(texts), 0
+
+    def without(record: dict[str, Any]) -> dict[str, Any] | None:
+        nonlocal found
+        added = record["do"] == "add"
+        field = "examples" if added else "messages"
+        kept = [one for one in record[field] if not is_among(one["turns"] if added else one, wanted)]
+        found += len(record[field]) - len(kept) if added else 0
+        empty = not kept and not record.get("names") and not record.get("intents")
+        return None if empty else {**record, field: kept}
+
+    records = journal.read()[0]
+    if always or journal.damaged or any(without(record) != record for record in records):
+        found = 0
+        journal.rewrite(without)
+    return found

@@ -5,19 +5,23 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from turnloom.corpus.erasure import Erasure
 from turnloom.errors import TurnloomError
+from turnloom.files import make_private
 from turnloom.journal import locked
 from turnloom.replies import ReplyIndex, Suggestion
+from turnloom.replies.erasure import erase_from_index, find_in_index
 from turnloom.replies.manifest import MANIFEST
 from turnloom.replies.search import Mode, SearchOptions
 from turnloom.runtime.protocols import Scorer
 from turnloom.service.admission import yield_to_the_event_loop
 from turnloom.service.config import ReplyServing
 from turnloom.service.conversations import ConversationStates
+from turnloom.service.erasure import erase_from_waiting, find_in_waiting
 from turnloom.service.errors import FullError, RefusedError
 from turnloom.service.journal import Journal
 from turnloom.service.models import PatientEncoder, QueuedEncoder
@@ -194,11 +198,45 @@ class LiveReplies:
                 with self._pending.writing():
                     if self._pending.size:
                         self._pending.path.replace(self._adding.path)
-            records, _ = self._adding.read()
-            if records:
-                self._add(records)
-            self._adding.path.unlink(missing_ok=True)
-            return len(records)
+            return self._finish_adding()
+
+    def _finish_adding(self) -> int:
+        """Index what an indexing round has taken, with its lock held."""
+        records, _ = self._adding.read()
+        if records:
+            self._add(records)
+        self._adding.path.unlink(missing_ok=True)
+        shutil.rmtree(self._state / "adding", ignore_errors=True)
+        return len(records)
+
+    def erase(self, erasure: Erasure, before: Callable[[frozenset[str]], None]) -> tuple[int, int]:
+        """Erase conversations from what waits and from all versions of the index.
+
+        Args:
+            erasure: What to erase.
+            before: Called with the texts that only these conversations have. Whatever else has them must be changed
+                before: if it fails, the same call finds them again.
+
+        Returns:
+            How many conversations were erased, and how many of them were waiting.
+
+        Raises:
+            TurnloomError: If the index cannot be read or written, or does not know who spoke.
+        """
+        folder = self._options.folder
+        with locked(self._state / "indexing.lock"):
+            self._finish_adding()  # Nothing is then half in the index.
+            erasure = erasure.plus(find_in_waiting(self._pending, erasure).conversations)
+            found = find_in_index(folder, erasure)
+            erasure = erasure.plus(found.conversations)
+            waiting = find_in_waiting(self._pending, erasure)
+            erased = found.plus(waiting)
+            before(erased.texts)
+            erase_from_waiting(self._pending, erasure)
+            for copy in self._state.glob("*.damaged"):
+                copy.unlink(missing_ok=True)
+            erase_from_index(folder, erasure)
+            return len(erased.conversations), len(waiting.conversations)
 
     def _add(self, records: list[dict[str, Any]]) -> None:
         from turnloom.corpus.engine import daft
@@ -216,9 +254,11 @@ class LiveReplies:
         ]
         table = self._state / "adding"
         shutil.rmtree(table, ignore_errors=True)
+        table.mkdir(mode=0o700)
         writer = TableWriter(table)
         writer.write(daft().from_arrow(dialogues_to_arrow(dialogues)))
         writer.finish("turnloom serve", {})
+        make_private(table)
         index = ReplyIndex(self._options.folder, PatientEncoder(self._encoder))
         index.add(table)
         if len(index.versions) > MOST_VERSIONS:

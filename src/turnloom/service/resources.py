@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from turnloom.errors import TurnloomError
+from turnloom.files import make_private
 from turnloom.replies.suggestion import own_reranker
 from turnloom.runtime.protocols import Encoder, Scorer
 from turnloom.runtime.reranker import ConversationScorer
@@ -118,6 +119,7 @@ def _load_data(config: ServiceConfig, models: Resources, recover: bool) -> Resou
     by_text = models.scorer if config.reranker is not None else None
     intents = _load_part("intents", lambda: _load_intents(config, models.encoder), noted)
     replies = _load_part("replies", lambda: _load_replies(config, models.encoder, by_text), noted)
+    make_private(config.state)
     failing = {part: error.problem for part, error in problems.items()}
     audit = AuditLog(config.state)
     return replace(models, intents=intents, replies=replies, audit=audit, problems=problems, failing=failing)

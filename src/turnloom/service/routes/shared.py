@@ -130,7 +130,19 @@ async def change(
     call: Callable[..., Result],
     *arguments: Any,
 ) -> Result:
-    """Make a change in a thread of the request, with its line in the audit log.
+    """Make a change in a thread of the request, with its line in the audit log: see `audited`."""
+    return await in_thread(audited(request, using, action, what, call, *arguments))
+
+
+def audited(
+    request: Request,
+    using: Resources,
+    action: str,
+    what: Mapping[str, Any],
+    call: Callable[..., Result],
+    *arguments: Any,
+) -> Callable[[], Result]:
+    """Return a call that makes a change with its line in the audit log.
 
     Args:
         request: The request.
@@ -148,7 +160,7 @@ async def change(
         with using.audit.change(by, action, **what):
             return call(*arguments)
 
-    return await in_thread(carry_out)
+    return carry_out
 
 
 def turns_of(message: str | Sequence[str]) -> list[str]:

@@ -1,0 +1,29 @@
+"""Erase conversations from what a service keeps besides its index and intents: the journal of what waits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from turnloom.corpus.erasure import Conversation, Erased, Erasure
+from turnloom.journal import Journal
+
+
+def _is_named(record: dict[str, Any], erasure: Erasure) -> bool:
+    return erasure.names(record["source"], record["id"], [turn["speaker"] for turn in record["turns"]])
+
+
+def find_in_waiting(journal: Journal, erasure: Erasure) -> Erased:
+    """Find the conversations that wait to be indexed and are to be erased, and what was said in them."""
+    records = journal.read()[0]
+    gone = [record for record in records if _is_named(record, erasure)]
+    said = {turn["text"] for record in gone for turn in record["turns"]}
+    left = {turn["text"] for record in records if not _is_named(record, erasure) for turn in record["turns"]}
+    conversations = frozenset(Conversation(record["source"], record["id"]) for record in gone)
+    return Erased(conversations, frozenset(said - left), frozenset(said & left))
+
+
+def erase_from_waiting(journal: Journal, erasure: Erasure) -> None:
+    """Erase conversations from those that wait to be indexed."""
+    with journal.writing():
+        if find_in_waiting(journal, erasure).conversations or journal.damaged:
+            journal.rewrite(lambda record: None if _is_named(record, erasure) else record)
