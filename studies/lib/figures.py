@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 STUDIES = Path(__file__).parents[1]
@@ -13,7 +14,7 @@ def _rounded(value: float) -> float:
     return float(f"{value:.3g}") if 0 < abs(value) < 1e-4 else round(value, 6)
 
 
-def record(study: str, figures: dict[str, float]) -> None:
+def record(study: str, figures: Mapping[str, float]) -> None:
     """Add figures to a study, or replace those of the same name."""
     path = STUDIES / study / "figures.json"
     known: dict[str, float] = json.loads(path.read_text()) if path.exists() else {}

@@ -10,4 +10,8 @@ python -m studies.service.overload "$1" --work "$work/overload" --reranker "$2"
 python -m studies.service.faults "$1" --work "$work/faults"
 python -m studies.service.supervision
 python -m studies.service.fuzz "$1" --work "$work/fuzz"
+python -m studies.service.crossings "$1" --work "$work/crossings"
+python -m studies.service.personal_data "$1" --work "$work/personal"
+python -m studies.service.traced "$1" --work "$work/traced"
+python -m studies.service.tenant_overhead "$1" --work "$work/plain"
 python -m studies.service.soak "$1" --work "$work/soak" --reranker "$2"

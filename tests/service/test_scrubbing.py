@@ -50,6 +50,29 @@ def test_what_is_added_is_scrubbed_before_it_is_saved(tmp_path: Path, scrub: boo
         assert not (scrub and any(MAIL in text for call in encoder.calls for text in call))
 
 
+def test_names_with_personal_data_are_refused(tmp_path: Path) -> None:
+    encoder = HeadedEncoder()
+    config = settings(tmp_path, **with_intents(tmp_path, encoder), **with_replies(tmp_path, encoder))
+    turns = [{"speaker": "user", "text": "hi"}, {"speaker": "system", "text": "ho"}]
+    with served(config, encoder) as client:
+        for examples in (
+            [{"message": "hi", "intent": f"mail {MAIL}"}],
+            [{"message": "hi", "intent": "lost card"}, {"intent": CARD}],
+        ):
+            answer = client.post("/v1/intents/examples", json={"examples": examples})
+            assert (answer.status_code, answer.json()["error"]["code"]) == (422, "personal_data")
+        for names in ({"source": MAIL}, {"domains": ["bank", CARD]}):
+            answer = client.post(
+                "/v1/replies/conversations", json={"conversations": [{"id": "1", "turns": turns, **names}]}
+            )
+            assert (answer.status_code, answer.json()["error"]["param"]) == (422, "conversations")
+        assert client.post("/v1/intents/examples/remove", json={"intents": [MAIL]}).status_code == 404
+        assert not [name for text in (MAIL, CARD) for name in holding(tmp_path, text)]
+    with served(config.model_copy(update={"scrub": False}), encoder) as client:
+        kept = {"examples": [{"message": "hi", "intent": MAIL}]}
+        assert client.post("/v1/intents/examples", json=kept).status_code == 200
+
+
 def test_an_example_is_removed_by_what_was_sent_or_by_what_was_kept(tmp_path: Path) -> None:
     encoder = HeadedEncoder()
     with served(settings(tmp_path, **with_intents(tmp_path, encoder)), encoder) as client:

@@ -26,6 +26,7 @@ from turnloom.service.routes.shared import (
     json_answer,
     needs,
     not_served,
+    refuse_personal,
     turns_of,
 )
 
@@ -227,7 +228,9 @@ async def add(asked: AddExamples, using: Using, request: Request) -> Response:
     }
     if not intents.multi_label and any(len(names) > 1 for _, names in labelled):
         raise RefusedError(422, "several_intents", "A message has one intent here.", param="examples")
-    what = {"examples": len(labelled), "intents": sorted({name for _, said in labelled for name in said} | set(names))}
+    named = {name for _, labels in labelled for name in labels} | set(names)
+    await refuse_personal(request, named - set(await in_thread(intents.listed)), "examples")
+    what = {"examples": len(labelled), "intents": sorted(named)}
     try:
         total = await change(request, using, "intents.add", what, intents.add, labelled, names)
         return json_answer({"examples": total})
@@ -241,7 +244,9 @@ async def remove(asked: RemoveExamples, using: Using, request: Request) -> Respo
     intents = _intents(using)
     check_texts(using.limits, [*asked.messages, *asked.intents], "messages")
     messages = [turns_of(message) for message in asked.messages]
-    what = {"examples": len(messages), "intents": sorted(asked.intents)}
+    # Names that are no intent's could be anything.
+    known = await in_thread(intents.listed)
+    what = {"examples": len(messages), "intents": sorted(set(asked.intents) & set(known))}
     try:
         removed = await change(request, using, "intents.remove", what, intents.remove, messages, asked.intents)
         return json_answer({"examples": removed})

@@ -30,6 +30,7 @@ from turnloom.service.routes.shared import (
     json_answer,
     needs,
     not_served,
+    refuse_personal,
 )
 
 router = APIRouter(tags=["replies"], responses=ERRORS)
@@ -202,6 +203,8 @@ async def add(asked: AddConversations, using: Using, request: Request) -> Respon
     check_texts(using.limits, texts, "conversations", charged=False)
     charge_tokens(sum(map(conversation_tokens, texts)), None, "conversations")  # Computed later, a few at a time
     records = [conversation.model_dump() for conversation in asked.conversations]
+    named = {name for conversation in asked.conversations for name in (conversation.source, *conversation.domains)}
+    await refuse_personal(request, named, "conversations")
     what = {"conversations": [digest(conversation.id) for conversation in asked.conversations]}
     pending = await change(request, using, "replies.add", what, served.add, records)
     return json_answer({"accepted": len(records), "pending": pending}, 202)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import ceil
 from typing import Annotated, Any, TypeVar
 
@@ -19,6 +19,7 @@ from turnloom.service.keys import tenant_of
 from turnloom.service.lifecycle import Service
 from turnloom.service.models import conversation_tokens
 from turnloom.service.resources import Resources
+from turnloom.service.scrubbing import scrubbed
 
 _RETRY_AFTER = {"Retry-After": {"description": "When to try again, in seconds.", "schema": {"type": "integer"}}}
 _DESCRIBED: dict[int, dict[str, Any]] = {
@@ -161,6 +162,17 @@ def audited(
             return call(*arguments)
 
     return carry_out
+
+
+async def refuse_personal(request: Request, names: Collection[str], param: str) -> None:
+    """Refuse names that hold personal data, if the service is to replace it.
+
+    With a placeholder in it, a name would no longer be the one that the client knows.
+    """
+    listed = sorted(names)
+    if service_of(request).config.scrub and await in_thread(scrubbed, listed) != listed:
+        message = "A name holds personal data, such as an e-mail address or a number; choose another."
+        raise RefusedError(422, "personal_data", message, param=param)
 
 
 def turns_of(message: str | Sequence[str]) -> list[str]:
