@@ -12,7 +12,7 @@ from pathlib import Path
 from studies.lib.figures import record
 from turnloom.corpus import convert, read_table
 from turnloom.corpus.catalog import get_dataset
-from turnloom.corpus.cleaning.duplicates import NearOptions
+from turnloom.corpus.cleaning.near import NearOptions
 from turnloom.corpus.prepare import PrepareOptions, prepare
 from turnloom.corpus.schema import Dialogue, Turn, dialogues_from_arrow
 

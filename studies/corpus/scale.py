@@ -25,7 +25,7 @@ COMPARED = 5
 
 
 def _prepare(source: Path, out: Path, near: bool) -> None:
-    from turnloom.corpus.cleaning.duplicates import NearOptions
+    from turnloom.corpus.cleaning.near import NearOptions
     from turnloom.corpus.prepare import PrepareOptions, prepare
 
     prepare(source, out, PrepareOptions(near_duplicates=NearOptions() if near else None))

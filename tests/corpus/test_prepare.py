@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from turnloom.corpus import convert, find_logs, read_manifest, read_table
-from turnloom.corpus.cleaning.duplicates import NearOptions
 from turnloom.corpus.cleaning.hold_out import hold_out_names, load_hold_out
+from turnloom.corpus.cleaning.near import NearOptions
 from turnloom.corpus.prepare import PrepareOptions, prepare
 from turnloom.corpus.schema import Dialogue, Slot, Turn, dialogues_from_arrow
 from turnloom.corpus.table import Workspace

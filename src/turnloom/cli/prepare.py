@@ -67,8 +67,8 @@ def prepare(
     """
     from pydantic import ValidationError
 
-    from turnloom.corpus.cleaning.duplicates import NearOptions
     from turnloom.corpus.cleaning.hold_out import hold_out_names
+    from turnloom.corpus.cleaning.near import NearOptions
     from turnloom.corpus.engine import use_runner
     from turnloom.corpus.prepare import PrepareOptions
     from turnloom.corpus.prepare import prepare as run

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
@@ -55,6 +56,27 @@ def use_runner(name: str) -> None:
             _node_ip_address="127.0.0.1", include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR
         )
     daft().set_runner_ray(noop_if_initialized=True)
+
+
+def run_numbered(count: int, task: Callable[[int], object], threads: int = 1) -> None:
+    """Run a task for each number below `count`: on Ray's workers, or else in threads of this process.
+
+    On Ray, tasks whose worker is lost run again, so a task must replace what an earlier try of it has left.
+    """
+    engine = daft()
+    if engine.get_or_infer_runner_type() != "ray":
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(task, range(count)))
+        return
+
+    @batch_function(engine.DataType.int32(), batch_size=1)
+    def run(numbers: pa.Array) -> pa.Array:
+        for number in numbers.to_pylist():
+            task(number)
+        return numbers
+
+    numbers = engine.from_pydict({"number": pa.array(range(count), pa.int32())}).into_partitions(count)
+    numbers.select(run(engine.col("number"))).collect()
 
 
 def batch_function(

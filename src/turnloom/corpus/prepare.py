@@ -12,16 +12,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 import turnloom
 from turnloom.corpus.cleaning.duplicates import (
-    NearOptions,
     copies_in,
-    near_copies,
     shared_groups,
     twins_in,
-    with_bands,
     without,
     without_keys,
 )
 from turnloom.corpus.cleaning.hold_out import HoldOut, cut_dialogues, load_hold_out, overlap_counts
+from turnloom.corpus.cleaning.near import PRINTS, NearOptions, band_names, near_copies, with_bands
 from turnloom.corpus.cleaning.normalise import clean, count_merged_turns, merge_speakers, with_text_keys
 from turnloom.corpus.engine import daft, frugally
 from turnloom.corpus.privacy import personal_counts, scrubbed
@@ -93,7 +91,7 @@ class _Job:
         """Return the keys of all dialogues that are long enough."""
         near, min_turns = self.options.near_duplicates, self.options.min_turns
         wanted = ["row_key", "text_key", "turn_count"]
-        wanted += ["words", *[f"band_{band}" for band in range(near.bands)]] if near else []
+        wanted += ["words", *PRINTS, *band_names(near)] if near else []
 
         def build() -> Any:
             keyed = with_text_keys(self._merged(self.cleaned))

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from turnloom.corpus.engine import batch_function, daft, frugally, with_columns
+from turnloom.corpus.engine import batch_function, daft, frugally, run_numbered, with_columns
 from turnloom.corpus.table import WORK, Workspace, read_manifest, read_tables
 from turnloom.corpus.turn_arrays import buckets_of, join_turns, split_turns
 from turnloom.errors import TurnloomError
@@ -209,14 +209,7 @@ class _Encoding:
 
     def on_ray(self, load: Callable[[], Encoder], on_progress: Progress) -> None:
         """Encode the ranges on Ray's workers, all of which must be able to write to the folder."""
-        engine = daft()
-
-        @batch_function(engine.DataType.int32(), batch_size=1)
-        def encode(numbers: pa.Array) -> pa.Array:
-            return pa.array([self.encode(number, load()) for number in numbers.to_pylist()], pa.int32())
-
-        numbers = engine.from_pydict({"range": list(range(self._ranges))}).into_partitions(self._ranges)
-        numbers.select(encode(engine.col("range"))).collect()
+        run_numbered(self._ranges, lambda number: self.encode(number, load()))
         on_progress("encoding texts", 1.0, "")
 
     def encode(self, number: int, encoder: Encoder, on_part: Callable[[float], None] = lambda _: None) -> int:
