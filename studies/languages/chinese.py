@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import argparse
 import statistics
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-
 from studies.languages.heads import SHARES, HeadedEncoder, train_heads
 from studies.lib.figures import record
+from studies.lib.tables import mean_run
 from turnloom.benchmarks.cache import CachedEncoder
 from turnloom.benchmarks.compare import compare_runs
+from turnloom.benchmarks.data import split_rows
 from turnloom.benchmarks.run import RunResult, TaskResult
 from turnloom.benchmarks.task import Task
 from turnloom.benchmarks.tasks.dialogue_inference import DialogueInference
@@ -68,19 +69,6 @@ def choose_share(make: partial[HeadedEncoder]) -> tuple[float, dict[float, float
     return max(found, key=lambda share: found[share]), found
 
 
-def averaged(runs: Sequence[RunResult]) -> RunResult:
-    """The mean over seeds, test example by test example: what intervals of the lead over the frozen encoder need."""
-    whole = runs[0].model_copy(deep=True)
-    for figure, task in whole.tasks.items():
-        each = [one.tasks[figure] for one in runs]
-        task.groups = np.mean([one.groups for one in each], axis=0).tolist()
-        task.draws = [
-            {name: statistics.fmean(one.draws[place][name] for one in each) for name in draw}
-            for place, draw in enumerate(task.draws)
-        ]
-    return whole
-
-
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("vectors", type=Path, nargs="+")
@@ -96,11 +84,18 @@ def main() -> None:
         record("languages", {f"dev.share_{one}_seed{seed}": value for one, value in dev.items()})
         after.append(run(make(share=share), test))
         shares.append(share)
-    record("languages", figures(before, after) | {"heads.share": statistics.fmean(shares)})
+    found = {"heads.share": statistics.fmean(shares), "cdconv_most_frequent": most_frequent("cdconv_zh")}
+    record("languages", figures(before, after) | found)
+
+
+def most_frequent(dataset: str) -> float:
+    """How often the most frequent label of the test split occurs, in percent."""
+    labels = Counter(row["label"] for row in split_rows(dataset, "test"))
+    return 100 * max(labels.values()) / labels.total()
 
 
 def figures(before: RunResult, after: Sequence[RunResult]) -> dict[str, float]:
-    compared = compare_runs(before, averaged(after))
+    compared = compare_runs(before, mean_run(after))
     found = {f"paper.{figure}": value for figure, value in PAPER.items()}
     found |= {f"paper.bert_{figure}": value for figure, value in PAPER_BERT.items()}
     for figure, task in before.tasks.items():

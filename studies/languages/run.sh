@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # Other languages: made-up shops, Chinese similarity, retrieval, replies and intents, and intents across languages.
-# Needs TURNLOOM_DATA (the public sets), MODELS (a folder with all-MiniLM-L6-v2) and turnloom[bench]. Finished steps are skipped.
+# Needs TURNLOOM_DATA (the public sets), MODELS (a folder with gte-small) and turnloom[bench]. Finished steps are skipped.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 runs=runs/languages
 base=universal-sentence-encoder
 mkdir -p "$runs"
-python -m studies.languages.scripts "$runs/shops" "$MODELS/all-MiniLM-L6-v2"
+python -m studies.languages.scripts "$runs/shops" "$MODELS/gte-small"
 for name in crosswoz_zh xdailydialog_zh; do
   [ -e "$runs/$name-train/manifest.json" ] || turnloom prepare "$name" --split train \
     --hold-out dialoguecse,cdconv_zh,crosswoz_zh,xdailydialog_zh --out "$runs/$name-train"
-  [ -e "$runs/$name-test/manifest.json" ] || turnloom prepare "$name" --split test --out "$runs/$name-test"
   turnloom vectors "$runs/$name-train" --model "$base" --out "$runs/vectors-$name"
 done
+[ -e "$runs/crosswoz_zh-test/manifest.json" ] || turnloom prepare crosswoz_zh --split test --out "$runs/crosswoz_zh-test"
 vectors=("$runs/vectors-crosswoz_zh" "$runs/vectors-xdailydialog_zh")
 python -m studies.languages.chinese "${vectors[@]}" --cache "$runs/cache"
 for seed in 0 1 2; do

@@ -7,7 +7,8 @@ import pytest
 
 from tests.intents.toy import Topics, messages, names
 from turnloom.intents import OUT_OF_SCOPE, IntentClassifier
-from turnloom.intents.discover import draft_intents, group_messages
+from turnloom.intents.discover import NEAR_COPY, draft_intents, group_messages
+from turnloom.runtime.protocols import unit_rows
 
 KNOWN = names(8)
 
@@ -147,3 +148,16 @@ class Table:
 
     def encode(self, texts: list[str]) -> np.ndarray:
         return np.stack([self.vectors[text] for text in texts])
+
+
+def test_a_model_to_which_all_messages_look_alike_keeps_examples() -> None:
+    draw = np.random.default_rng(0)
+    centres = np.repeat(draw.normal(size=(2, 64)), 30, axis=0)
+    vectors = unit_rows(centres + 0.8 * draw.normal(size=centres.shape))
+    alike = unit_rows(np.concatenate([vectors, np.full((60, 1), 3.0)], axis=1))
+    assert (alike @ alike.T).min() > NEAR_COPY
+    texts = [f"{'return the' if place < 30 else 'track my'} parcel {place}" for place in range(60)]
+    for given in (vectors, alike):
+        groups = Counter(label for _, label in draft_intents(texts, given).examples)
+        assert len(groups) == 2
+        assert min(groups.values()) > 10

@@ -26,6 +26,8 @@ EXAMPLES = 50
 FEWEST = 5
 NEAR_COPY = 0.8
 """At or above this similarity, two messages differ only in a name, a number or a greeting."""
+NEAR_SHARE = 0.7
+"""The same for a model to which all messages look alike, as a share of the way from their mean similarity to 1."""
 FEWEST_WORDINGS, MOST_WORDINGS = 10, 1_000
 
 
@@ -135,32 +137,38 @@ def draft_intents(texts: Sequence[str], vectors: Vectors) -> Draft:
     wordings look less familiar than they are.
     """
     unit = unit_rows(vectors)
-    rows, used = [], []
+    rows, used, copies_at = [], [], _similarity_of_copies(unit)
     for group in group_messages([(text,) for text in texts], vectors, min_size=smallest_group(len(texts))):
-        distinct = _distinct(group.places, unit)
+        distinct = _distinct(group.places, unit, copies_at)
         chosen = np.unique(np.linspace(0, len(distinct) - 1, min(EXAMPLES, len(distinct))).round().astype(int))
         rows += [(texts[distinct[number]], group.name) for number in chosen]
         used += [distinct[number] for number in chosen]
-    return Draft(rows, [texts[place] for place in _unlike(used, unit)])
+    return Draft(rows, [texts[place] for place in _unlike(used, unit, copies_at)])
 
 
-def _distinct(places: Sequence[int], unit: Vectors) -> list[int]:
+def _similarity_of_copies(unit: Vectors) -> float:
+    """Return the similarity from which on two messages are near copies."""
+    mean = float(np.square(unit.mean(axis=0)).sum()) if len(unit) else 0.0
+    return max(NEAR_COPY, mean + NEAR_SHARE * (1 - mean))
+
+
+def _distinct(places: Sequence[int], unit: Vectors, copies_at: float) -> list[int]:
     """Drop near copies of earlier messages."""
     kept: list[int] = []
     for place in places:
-        if not kept or (unit[kept] @ unit[place]).max() < NEAR_COPY:
+        if not kept or (unit[kept] @ unit[place]).max() < copies_at:
             kept.append(place)
     return kept
 
 
-def _unlike(used: Sequence[int], unit: Vectors) -> list[int]:
+def _unlike(used: Sequence[int], unit: Vectors, copies_at: float) -> list[int]:
     """Return the indices of messages that are not near copies of the ones in use; a sample if there are many."""
     if not used:
         return []
     nearest = np.concatenate(
         [(block @ unit[used].T).max(axis=1) for block in np.array_split(unit, 1 + len(unit) // 1024)]
     )
-    found = np.flatnonzero(nearest < NEAR_COPY)
+    found = np.flatnonzero(nearest < copies_at)
     if len(found) < FEWEST_WORDINGS:
         return []
     return [int(place) for place in found[drawn(len(found), MOST_WORDINGS)]]
