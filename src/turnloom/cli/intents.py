@@ -80,6 +80,9 @@ def fit(
     ),
     descriptions: Path | None = typer.Option(None, help="YAML: what intents are called, name: description."),
     names: bool = typer.Option(True, help="Learn from the intents' names."),
+    feedback: Path | None = typer.Option(
+        None, help="A file of feedback, as the studio keeps it: confirmed and corrected messages are examples."
+    ),
     accept_at: float = typer.Option(0.5, help="Below this probability, ask between two intents."),
     frequencies: Path | None = typer.Option(None, help="How often each intent will occur, as JSON."),
     vectors: Path | None = VECTORS,
@@ -106,6 +109,7 @@ def fit(
 
     called = _called(examples, descriptions, names)
     messages, labels = ([], []) if is_names_file(examples) else _labelled(examples, format)
+    messages, labels = [*messages, *(said := _confirmed(feedback))], [*labels, *said.values()]
     unlabelled = read_pool(pool, context_turns) if pool else []
     classifier = IntentClassifier(
         model,
@@ -130,6 +134,17 @@ def fit(
         count(len(messages))
     classifier.save(out)
     say_fitted(classifier, out)
+
+
+def _confirmed(feedback: Path | None) -> dict[tuple[str, ...], str]:
+    """Return the messages whose intent people confirmed or corrected."""
+    from turnloom.feedback import Feedback
+
+    if feedback is None:
+        return {}
+    if not feedback.is_file():
+        raise TurnloomError(f"{feedback} does not exist", "name a file of feedback, such as a studio's feedback.jsonl")
+    return dict(Feedback(feedback).labelled())
 
 
 def _called(examples: str, descriptions: Path | None, names: bool) -> Names:

@@ -32,7 +32,12 @@ BF16 = typer.Option(
 
 
 def open_index(
-    index: Path, model: Path, bf16: bool, reranker: Path | None = None, vectors: Path | None = None
+    index: Path,
+    model: Path,
+    bf16: bool,
+    reranker: Path | None = None,
+    vectors: Path | None = None,
+    feedback: Path | None = None,
 ) -> ReplyIndex:
     """Open an index with its models."""
     from turnloom.replies import ReplyIndex
@@ -41,7 +46,7 @@ def open_index(
     from turnloom.vectors.encoder import stored
 
     scorer = None if reranker is None else load_scorer(reranker)
-    return ReplyIndex(index, stored(load_encoder(model, bf16=bf16), vectors), scorer=scorer)
+    return ReplyIndex(index, stored(load_encoder(model, bf16=bf16), vectors), scorer=scorer, feedback=feedback)
 
 
 def search(
@@ -55,6 +60,9 @@ def search(
     where: str | None = WHERE,
     rarity: float = RARITY,
     repeats: bool = REPEATS,
+    feedback: Path | None = typer.Option(
+        None, help="A file of feedback, as the studio keeps it: rejected replies are suggested less."
+    ),
     bf16: bool = BF16,
 ) -> None:
     """Find replies that fit.
@@ -67,7 +75,7 @@ def search(
 
     turnloom replies search replies/ --model my-model/ --reranker my-reranker/ < contexts.jsonl > replies.jsonl
     """
-    opened = open_index(index, model, bf16, reranker)
+    opened = open_index(index, model, bf16, reranker, feedback=feedback)
 
     def suggest(context: list[str]) -> list[Suggestion]:
         return opened.suggest(

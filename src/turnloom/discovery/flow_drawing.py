@@ -73,7 +73,8 @@ def _line(edge: FlowEdge, places: dict[int, tuple[int, int]], most: int) -> str:
         path = f"M{x1} {y1}C{bend} {y1} {bend} {y2} {x2} {y2}"
     label = f"<title>{100 * edge.share:.0f} %, {edge.count:,} times</title>"
     return (
-        f'<path d="{path}" fill="none" stroke="#7a869a" stroke-opacity=".75" stroke-width="{width:.1f}" '
+        f'<path data-edge="{edge.source}-{edge.target}" d="{path}" fill="none" stroke="#7a869a" stroke-opacity=".75" '
+        f'stroke-width="{width:.1f}" '
         f'marker-end="url(#arrow)">{label}</path>'
     )
 

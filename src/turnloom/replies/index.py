@@ -9,10 +9,12 @@ import pyarrow as pa
 
 from turnloom.corpus.table import read_manifest
 from turnloom.errors import TurnloomError
+from turnloom.feedback import Feedback
 from turnloom.files import refuse_other_files
 from turnloom.replies.ann import prune_versions
 from turnloom.replies.manifest import LOCK, MANIFEST, IndexManifest, IndexVersion, read_index_manifest, sole_writer
 from turnloom.replies.occurrences import ReplyOptions, reply_keys, tables_of
+from turnloom.replies.preference import Preference
 from turnloom.replies.search import RARITY, Mode, Searcher, SearchOptions
 from turnloom.replies.store import Store, quoted
 from turnloom.replies.suggestion import (
@@ -45,6 +47,7 @@ class ReplyIndex:
         encoder: The encoder that made its vectors, or an export of it. Without one, you can only search words.
         scorer: A cross-encoder that re-ranks the best candidates, instead of the encoder's own re-ranker.
         version: An older version to open.
+        feedback: A file of feedback: replies that people rejected are suggested less, those they accepted more.
 
     Raises:
         TurnloomError: If there is no finished index, no such version, or its vectors come from another model.
@@ -60,8 +63,10 @@ class ReplyIndex:
         *,
         scorer: Scorer | None = None,
         version: int | None = None,
+        feedback: Path | str | None = None,
     ) -> None:
         self.folder = Path(folder)
+        self._preference = None if feedback is None else Preference(Feedback(feedback))
         self.encoder = encoder
         self.scorer = scorer
         self._manifest = read_index_manifest(self.folder)
@@ -282,7 +287,8 @@ class ReplyIndex:
         """Do the same as `suggest` for a context whose vector is known; with its `state`, re-rank if it can."""
         check_question(context, k)
         reranker = state if state is not None and state.reranks and self.scorer is None else None
-        limit = max(k, options.reranked) if self.scorer is not None or reranker is not None else k
+        reordered = self.scorer is not None or reranker is not None or self._preference is not None
+        limit = max(k, options.reranked) if reordered else k
         direction = None if vector is None else unit_rows(vector[None])[0]
         said = set() if options.repeats else set(reply_keys(pa.array(context[-REMEMBERED:], pa.string())).tolist())
         hits = self._searcher.hits(context[-1], direction, options, limit + len(said))
@@ -290,8 +296,10 @@ class ReplyIndex:
         new = [(hit, suggestion) for hit, suggestion in pairs if suggestion.key not in said][:limit]
         hits, found = [hit for hit, _ in new], [suggestion for _, suggestion in new]
         if reranker is not None and found:
-            return by_own_reranker(reranker, self._searcher.vectors(hits), found)[:k]
-        return found if self.scorer is None else in_final_order(self.scorer, context, found, options.rerank_weight)[:k]
+            found = by_own_reranker(reranker, self._searcher.vectors(hits), found)
+        elif self.scorer is not None:
+            found = in_final_order(self.scorer, context, found, options.rerank_weight)
+        return (found if self._preference is None else self._preference.ordered(found))[:k]
 
     def known_keys(self, keys: Sequence[int]) -> pa.Array:
         """Return those keys whose reply is in the index."""

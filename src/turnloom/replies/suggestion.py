@@ -69,7 +69,7 @@ def blend(search: Scores, rerank: Scores, weight: float) -> Scores:
         >>> blend(np.array([0.9, 0.8, 0.1]), np.array([-2.0, 3.0, 2.0]), 0.5).round(2).tolist()
         [-0.27, 0.74, -0.47]
     """
-    return (1 - weight) * _standardised(search) + weight * _standardised(_unbounded(rerank))
+    return (1 - weight) * standardised(search) + weight * standardised(_unbounded(rerank))
 
 
 def in_final_order(
@@ -116,7 +116,8 @@ def _unbounded(scores: Scores) -> Scores:
     return np.log(inside / (1 - inside))
 
 
-def _standardised(scores: Scores) -> Scores:
+def standardised(scores: Scores) -> Scores:
+    """Return scores with mean 0 and standard deviation 1."""
     apart: Scores = scores - scores.mean()
     return apart / (float(scores.std()) or 1.0)
 

@@ -267,8 +267,9 @@ def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> En
 
 
 def _from_object(model: Any, bf16: bool, batch_size: int) -> Encoder:
-    library = sys.modules.get("sentence_transformers")
-    if library is not None and isinstance(model, library.SentenceTransformer):
+    # Without the class while another thread imports the package; no model can be of it then.
+    known = getattr(sys.modules.get("sentence_transformers"), "SentenceTransformer", None)
+    if known is not None and isinstance(model, known):
         return SentenceTransformerEncoder(
             model, name="model", fingerprint=weights_fingerprint(model), bf16=bf16, batch_size=batch_size
         )

@@ -63,8 +63,9 @@ class Access:
             check_origin(scope["method"], headers, ())
         except RefusedError as error:
             return PlainTextResponse(error.message, 403)
-        if self._hash is None or self._fits(cookie_parser(headers.get("cookie", "")).get(COOKIE, "")):
-            return None
+        known = self._hash is None or self._fits(cookie_parser(headers.get("cookie", "")).get(COOKIE, ""))
+        if known and (self._hash is None or not scope.get("query_string", b"").startswith(b"key=")):
+            return None  # A key is taken out of the address even if it is known already.
         return await self._asked(scope, receive)
 
     async def _asked(self, scope: Any, receive: Any) -> Response:

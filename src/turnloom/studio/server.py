@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import threading
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +14,8 @@ import numpy as np
 
 from turnloom.errors import TurnloomError
 from turnloom.runtime.protocols import Encoder
+from turnloom.studio.exports import as_csv, as_json_lines, as_rasa
+from turnloom.studio.learning import Learner
 from turnloom.studio.workspace import Workspace
 
 KEY_VARIABLE = "TURNLOOM_STUDIO_KEY"
@@ -49,11 +52,12 @@ def create_app(work: Workspace, *, key: str | None = None, host: str = "127.0.0.
     from turnloom.studio.page.parts import asset
     from turnloom.studio.page.shell import build_page, theme
 
-    app = FastAPI(openapi_url=None)
+    app, learner = FastAPI(openapi_url=None), Learner(work)
     _add_map(app, work)
+    _add_downloads(app, learner)
     page = gr.mount_gradio_app(
         app,
-        build_page(work),
+        build_page(work, learner),
         "/",
         footer_links=[],
         show_error=False,
@@ -79,6 +83,24 @@ def _add_map(app: Any, work: Workspace) -> None:
         return Response(shown.tobytes(), media_type="application/octet-stream", headers={"Cache-Control": "no-store"})
 
 
+def _add_downloads(app: Any, learner: Learner) -> None:
+    """Add the intents as files."""
+    from fastapi import Response
+
+    written = {"intents.csv": as_csv, "intents.jsonl": as_json_lines, "nlu.yml": as_rasa}
+
+    @app.get("/studio/{name}")  # type: ignore[untyped-decorator]
+    def download(name: str) -> Response:
+        if name not in written:
+            return Response("There is nothing here.", 404, media_type="text/plain")
+        try:
+            text = written[name](learner.examples(learner.work.board)[0])
+        except TurnloomError as error:
+            return Response(f"{error.problem}: {error.fix}", 409, media_type="text/plain")
+        headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
+        return Response(text, media_type="text/plain; charset=utf-8", headers=headers)
+
+
 def serve(
     folder: Path,
     encoder: Encoder | None = None,
@@ -101,7 +123,9 @@ def serve(
     from turnloom.studio.access import is_local
 
     key = os.environ.get(KEY_VARIABLE) or (None if is_local(host) else f"tw-{secrets.token_urlsafe(32)}")
-    app = create_app(Workspace(folder, encoder), key=key, host=host)
+    work = Workspace(folder, encoder)
+    app = create_app(work, key=key, host=host)
+    threading.Thread(target=work.warm_up, name="encoder", daemon=True).start()
     import uvicorn
 
     class Server(uvicorn.Server):

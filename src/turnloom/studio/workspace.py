@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -92,6 +93,11 @@ class Workspace:
                 folder = self.files.folder
                 raise wrong_model(folder, self.files.settings.model, wanted, encoder, "make the studio again with it")
             return encoder
+
+    def warm_up(self) -> None:
+        """Load the encoder before somebody waits for it; whoever needs it is told what is wrong with it."""
+        with suppress(TurnloomError):
+            self.full_encoder.encode(["hello"])
 
     @property
     def encoder(self) -> Encoder:

@@ -8,6 +8,7 @@ from typing import Any
 from turnloom.errors import TurnloomError
 from turnloom.studio.actions import (
     Action,
+    Create,
     Discard,
     DiscardGroup,
     DropIntent,
@@ -45,13 +46,7 @@ def wire_edits(tab: GroupsTab) -> None:
         [tab.messages, tab.other],
         lambda _look, rows, other: Move(messages=_checked(rows), group=_other(other)),
     )
-    button(
-        tab.split.click,
-        [tab.messages, tab.new_name],
-        lambda look, rows, name: Split(
-            group=_group(look), parts=(_checked(rows),), names=(_new_name(work, rows, name),)
-        ),
-    )
+    tab.split.click(_splitter(tab), [tab.look, tab.messages, tab.new_name], out, **hidden)
     button(tab.halve.click, [], lambda look: _halved(work, _group(look)))
     button(tab.discard.click, [tab.messages], lambda _look, rows: Discard(messages=_checked(rows)))
     button(tab.discard_group.click, [], lambda look: DiscardGroup(group=_group(look)))
@@ -93,6 +88,22 @@ def _checked(rows: list[int]) -> tuple[int, ...]:
     if not rows:
         raise TurnloomError("no message is checked", "check the messages that are meant")
     return tuple(rows)
+
+
+def _splitter(tab: GroupsTab) -> Callable[[Look, list[int], str], Updates]:
+    """Return what makes a new group of the checked messages, from one group or from several."""
+    work = tab.work
+
+    def split(look: Look, rows: list[int], name: str) -> Updates:
+        checked = _checked(rows)
+        called = _new_name(work, rows, name)
+        homes = set(work.board.group[list(checked)].tolist())
+        if len(homes) == 1 and homes <= work.board.leaves:
+            return tab.done(look, Split(group=homes.pop(), parts=(checked,), names=(called,)))
+        group = work.edits.do(Create(name=called)).next_group - 1
+        return tab.done(look, Move(messages=checked, group=group))
+
+    return lambda look, rows, name: tab.guarded(look, lambda: split(look, rows, name))
 
 
 def _new_name(work: Workspace, rows: list[int], name: str) -> str:

@@ -11,6 +11,7 @@ import gradio as gr
 from turnloom.errors import TurnloomError
 from turnloom.studio.actions import Action
 from turnloom.studio.board import NOWHERE, Board
+from turnloom.studio.page.inputs import Checks, Pick
 from turnloom.studio.page.look import (
     PER_PAGE,
     VIEWS,
@@ -83,7 +84,7 @@ class GroupsTab:
     def _build_messages(self) -> None:
         self.title = gr.HTML(elem_classes="group-title", apply_default_css=False)
         self.view = gr.Radio(VIEWS, value=VIEWS[0], show_label=False, label="Order", container=False)
-        self.messages = gr.CheckboxGroup([], label="Messages", elem_classes="messages", elem_id="messages")
+        self.messages = Checks([], label="Messages", elem_classes="messages", elem_id="messages")
         with gr.Row():
             self.previous = gr.Button("Previous", size="sm", min_width=90)
             self.next = gr.Button("Next", size="sm", min_width=90, elem_id="next")
@@ -91,13 +92,13 @@ class GroupsTab:
     def _build_edits(self) -> None:
         self.name = gr.Textbox(label="Name of the group", max_length=80, elem_id="name")
         self.rename = gr.Button("Rename", size="sm", elem_id="rename")
-        self.other = gr.Dropdown([], label="Another group", elem_id="other", filterable=True)
+        self.other = Pick([], label="Another group", elem_id="other", filterable=True)
         with gr.Row():
             self.merge = gr.Button("Merge group into it", size="sm", min_width=120, elem_id="merge")
             self.move = gr.Button("Move checked to it", size="sm", min_width=120, elem_id="move")
         self.new_name = gr.Textbox(label="Name of a new group", max_length=80, elem_id="new-name")
         with gr.Row():
-            self.split = gr.Button("Split off checked", size="sm", min_width=120, elem_id="split")
+            self.split = gr.Button("New group of checked", size="sm", min_width=120, elem_id="split")
             self.halve = gr.Button("Split by meaning", size="sm", min_width=120, elem_id="halve")
         with gr.Row():
             self.discard = gr.Button("Discard checked", size="sm", min_width=120, elem_id="discard")
@@ -153,7 +154,6 @@ class GroupsTab:
         updates = self.shown(look)
         there = {row for _, row in updates[self.messages]["choices"]}
         updates[self.messages] |= {"value": [row for row in checked if row in there]}
-        updates[self.said] = notice("Someone edited the groups; this is what they are now.")
         if updates[self.look].name == look.name:
             del updates[self.name]
         return updates
@@ -229,7 +229,7 @@ class GroupsTab:
             self.other: gr.Dropdown([(f"{name} ({count:,})", one) for name, count, one in others], value=None),
             self.merge: gr.Button(interactive=leaf),
             self.move: gr.Button(interactive=some),
-            self.split: gr.Button(interactive=leaf),
+            self.split: gr.Button(interactive=some),
             self.halve: gr.Button(interactive=leaf),
             self.discard: gr.Button(interactive=some),
             self.discard_group: gr.Button(interactive=leaf),
