@@ -92,6 +92,7 @@ def _is_long_ago(value: str, before: str) -> bool:
         (1920 <= int(year[0]) <= 2012 if year else short is not None)
         and _is_birth(value, before)
         and not is_elsewhere(before[-40:])
+        and re.search(r"(?i)\b(?:updat|upgrad|installed|running)\w*\b[^\n.?!]{0,20}$", before) is None
     )
 
 

@@ -45,6 +45,7 @@ _NO_PASSWORD = re.compile(
     r"covid|q|fy|day|week|top|terminal|gate|room)[-_]?\d[\d.]*\w?|"
     r"#?\d+(?:st|nd|rd|th|[a-z]{1,5})|#?\d+(?:[-/]\d+)*[a-z]?|[\d.,]+[-/]?[a-z]*|\w+'\w{1,2}|[a-z]+[!?.]+|[a-z]+\d|"
     r"24/7|(?!abc|qwe|asd|zxc|xyz|adm|pas)[A-Z]{1,3}-?\d+|[\w.-]+@[\w.-]+|[a-z]+_[a-z_]+|[a-z]+(?:-[a-z]+){2,}|"
+    r".+\.(?:zip|pdf|jpe?g|png|gif|heic|csv|xlsx?|docx?|txt|exe|json|xml|log|mp4|apk|py|js|html?)|"
     r"[A-Z_]+|@\w+|#.+|[a-z]+=\d+|(?:alt|ctrl|shift|cmd|fn|super)[+-].+|f[*#@!]+\w*|"
     r"(?:step|user|customer|agent|account|order|admin|test)\d*|[a-z]+[&+/][a-z]+|[$£]\S*|[^a-z]*|[a-z]+=[a-z]+"
 )

@@ -131,8 +131,11 @@ NUMBERING = re.compile(
     r"rma|po|purchase|contract|transaction|parcel|"
     r"patch|shipment|tag|article|stand|z[äa]hlerstand|z[äa]hlernummer|rechnung|bestellung|auftrag|balance|dhl|ups|"
     r"fedex|"
-    r"usps)"
-    r"(?:\s*(?:numbers?|no|nr|num|id|code|is|was|says|shows|#|:|\.))*\s*#?$",
+    r"usps|pnr|awb|waybill|consignment|container|bill|docket|voucher|coupon|returns?|authori[sz]ation|gl|pedido|"
+    r"encomenda|fa[ct]+ura|fattura|facture|commande|ordine|bestel|bestell|auftrags|rechnungs|zamówienie|sipariş|"
+    r"заказ)"
+    r"(?:\s*(?:numbers?|no|nr|num|nummer|n[úu]mero|id|code|is|was|says|shows|please|pls|yes|yeah|sure|it'?s|um|uh|"
+    r"#|:|\.|\?|,))*\s*#?$|(?:订单|注文|주문)\W{0,2}(?:号码?|番号|번호)?\W{0,2}$",
     re.IGNORECASE,
 )
 """What ends before a number that stays: orders, tickets, flights, meters, versions."""

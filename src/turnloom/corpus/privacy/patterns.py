@@ -17,11 +17,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from turnloom.corpus.privacy.birth_dates import BIRTH_DATES
+from turnloom.corpus.privacy.candidates import CANDIDATE_HINT
 from turnloom.corpus.privacy.codes import CODES
 from turnloom.corpus.privacy.contacts import ADDRESSES, CALLS
 from turnloom.corpus.privacy.first_names import FIRST_NAMES, WORDS_TOO
 from turnloom.corpus.privacy.greetings import COMMON_NAMES, GREETING_HINT, GREETINGS, SMALL_HINT, SMALL_NAMES
 from turnloom.corpus.privacy.introductions import INTRODUCTION_HINT, INTRODUCTIONS
+from turnloom.corpus.privacy.judge import find_judged
 from turnloom.corpus.privacy.money import MONEY
 from turnloom.corpus.privacy.names import NO_NAMES
 from turnloom.corpus.privacy.national_ids import NATIONAL_IDS
@@ -181,7 +183,7 @@ def scrub_text(text: str) -> tuple[str, list[str]]:
     """
     kinds: list[str] = []
     for _ in range(ROUNDS):
-        spans = find_personal(text)
+        spans = find_personal(text) or find_judged(text)
         if not spans:
             break
         text, more = with_placeholders(text, spans)
@@ -264,6 +266,19 @@ def _hinted(texts: pa.Array) -> Iterator[tuple[int, str, list[Pattern]]]:
         yield row, text, [PATTERNS[rank] for rank in sorted(hinted[row])]
 
 
+def _found(texts: pa.Array) -> Iterator[tuple[int, str, list[Span]]]:
+    """Yield each text with personal data, its row and spans: the judged ones only if no pattern matches."""
+    matched = set()
+    for row, text, patterns in _hinted(texts):
+        if spans := find_personal(text, patterns):
+            matched.add(row)
+            yield row, text, spans
+    likely, rows = _look(texts, np.arange(len(texts)), CANDIDATE_HINT)
+    for row, text in zip(rows.tolist(), likely.to_pylist(), strict=True):
+        if row not in matched and (spans := find_judged(text)):
+            yield row, text, spans
+
+
 def scrub_texts(texts: pa.Array) -> tuple[pa.Array, npt.NDArray[np.int32]]:
     """Replace personal data by placeholders; also count the replacements of each of `KINDS` per text."""
     counts = np.zeros((len(texts), len(KINDS)), np.int32)
@@ -271,16 +286,14 @@ def scrub_texts(texts: pa.Array) -> tuple[pa.Array, npt.NDArray[np.int32]]:
     for _ in range(ROUNDS):
         suspects = texts.take(pa.array(rows)) if len(rows) < len(texts) else texts
         replaced: dict[int, str] = {}
-        for row, text, patterns in _hinted(suspects):
-            spans = find_personal(text, patterns)
-            if spans:
-                replaced[int(rows[row])], kinds = with_placeholders(text, spans)
-                for kind in kinds:
-                    counts[rows[row], KINDS.index(kind)] += 1
+        for row, text, spans in _found(suspects):
+            replaced[int(rows[row])], kinds = with_placeholders(text, spans)
+            for kind in kinds:
+                counts[rows[row], KINDS.index(kind)] += 1
         if not replaced:
             break
         mask = np.zeros(len(texts), bool)
-        rows = np.array(list(replaced))
+        rows = np.array(sorted(replaced))
         mask[rows] = True
-        texts = pc.replace_with_mask(texts, pa.array(mask), pa.array(list(replaced.values()), texts.type))
+        texts = pc.replace_with_mask(texts, pa.array(mask), pa.array([replaced[int(row)] for row in rows], texts.type))
     return texts, counts

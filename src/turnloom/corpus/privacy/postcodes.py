@@ -92,7 +92,8 @@ def _is_unordered(value: str, before: str) -> bool:
     return (
         re.search(
             r"(?i)\b(?:order|flight|ref|reference|model|part|serial|sku|item|booking|ticket|seat|invoice|"
-            r"product)(?: (?:no|number|code|id|is))*[ .:#]*$",
+            r"product|pnr|locator|confirmation|reservation|returns?|rma|voucher|coupon|promo)"
+            r"(?: (?:no|number|code|id|is))*[ .:#]*$",
             before,
         )
         is None
