@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 import re
 import string
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.corpus.labelled_privacy import Labelled
@@ -38,7 +39,7 @@ def _filled(shapes: str, pick: random.Random) -> str:
         chosen = pick.choice(_WORDS)
         return chosen.capitalize() if match[0][0] == "A" else chosen
 
-    made = {
+    made: dict[str, Callable[[], str]] = {
         "YYYY": lambda: str(pick.randint(1935, 2015)),
         "YY": lambda: f"{pick.randint(35, 99)}",
         "DD": lambda: f"{pick.randint(1, 28):02}",

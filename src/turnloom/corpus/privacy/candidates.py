@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from turnloom.corpus.privacy.passwords import PRODUCTS
 from turnloom.corpus.privacy.pattern import NUMERAL
 
 __all__ = ["CANDIDATE_HINT", "candidates", "features", "kind_features"]
@@ -24,8 +25,9 @@ _HARMLESS = re.compile(
     r"(?i)\d{1,2}|(?:19[5-9]|20[0-4])\d|\d{1,2}[:.]\d\d(?::\d\d)?|[$€£].*|#\w{1,3}|[\d.,-]+ ?(?:%|°|€|£)|"
     r"\d+(?:st|nd|rd|th|[ap]m|[kmg]b|[kmg]|ml|[ck]?m|kg|lbs?|h|hrs?|mins?|s|x|p|d|in|ft|oz|inch|gig|yo?|yrs?|ish)|"
     r"\d{1,3}(?:,\d{3})+|\d+[.,]\d{1,2}|\d{1,2}[-/–]\d{1,2}(?:[ap]m|h)?|@.*|[^\d]*[a-z]@[a-z][^\d]*|[a-z]+[/&+][a-z]+|"
-    r"\d[a-z]"
+    r"\d[a-z]|\d{1,2}[./-]\d{1,2}[./-](?:201[6-9]|20[2-9]\d)|(?:201[6-9]|20[2-9]\d)[./-]\d{1,2}[./-]\d{1,2}"
 )
+_PRODUCT = re.compile(PRODUCTS)
 _PIECE = re.compile(r"[\d.,/()+-]+|[A-Z]{0,2}\d+[A-Z]?|\d*[A-Z]{1,2}")
 _TRIMMED = ".,;:!?'’…-*_"
 _TOKEN = re.compile(r"<[A-Z]+>|[^\W_]+(?:['’][^\W\d_]+)?|[?!:]")
@@ -55,7 +57,8 @@ def candidates(text: str) -> list[tuple[int, int]]:
             joined[-1] = (last[0], end)
         else:
             joined.append((start, end))
-    return [(start, end) for start, end in joined if not _HARMLESS.fullmatch(text[start:end])]
+    values = ((start, end, text[start:end]) for start, end in joined)
+    return [(start, end) for start, end, value in values if not (_HARMLESS.fullmatch(value) or _PRODUCT.match(value))]
 
 
 def _shape(value: str) -> str:

@@ -43,6 +43,15 @@ CARD_CODES = (
     *near("SECRET", _CARD_CODES, r"(?<!\d )(?:\d{3,4}|\d(?: \d){2,3})(?! ?\d)", _is_card_code, behind=25),
     *near("SECRET", _CARD_CODES, _THREE, behind=25, digits=False, hint=SPELLED_HINT),
     asked("SECRET", _CARD_CODES, rf"\d{{3,4}}(?![\w.,:/-]\w)|{_THREE}(?!\w)"),
+    # The date beside the code: "exp 08/29 sec 416".
+    Pattern(
+        "SECRET",
+        r"(?i:exp|valid)[^\n]*\d ?/ ?\d[^\n]*<SECRET>",
+        re.compile(
+            r"(?<![\w<])(?i:exp(?:iry|ires|iration)?(?: date)?|valid (?:until|thru|to))\b[ :.]{1,3}"
+            r"(?P<value>(?:0?[1-9]|1[0-2]) ?/ ?(?:20)?\d\d)(?=[^\n<\d]{1,20}<SECRET>)"
+        ),
+    ),
     # After the card and its date, or after the date: "<CARD> 04/27 331", "exp 04/27 code 331".
     Pattern(
         "SECRET",

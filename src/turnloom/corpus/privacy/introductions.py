@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from turnloom.corpus.privacy.first_names import WORDS_TOO
 from turnloom.corpus.privacy.names import (
     CAPITAL,
@@ -100,7 +102,10 @@ INTRODUCTIONS = (
     named(
         rf"{TITLE} {CAPITAL}",
         rf"(?<![\w<.])(?=[A-Z])(?P<value>{TITLE} {FULL})(?!\w)",
-        lambda value, before: is_name(value.split(" ", 1)[1], before),
+        lambda value, before: (
+            is_name(value.split(" ", 1)[1], before)
+            and re.fullmatch(r"Dr\.? (?:Martens|Pepper|Who|Oetker|Scholls?|Dre|Bean)", value) is None
+        ),
     ),
     named(
         rf"(?i:{_SELF}) {CAPITAL}",

@@ -88,6 +88,15 @@ PASSPORTS = (
         ),
         _is_document,
     ),
+    Pattern(
+        "ID",
+        r"<ID>,? (?:instead of|not|replaces|rather than)",
+        re.compile(
+            r"<ID>,? (?:instead of|not|replaces|rather than)(?: the)?(?: old)?(?: one)?,? "
+            r"(?P<value>\d{8,9}|[A-Z]{1,2} ?\d{6,8})(?!\w)"
+        ),
+        _is_document,
+    ),
     # The two lines that machines read.
     Pattern(
         "ID",

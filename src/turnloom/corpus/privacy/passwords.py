@@ -7,7 +7,7 @@ import re
 from turnloom.corpus.privacy.passphrases import CALLED, PASSWORD_WORDS, UNSAID
 from turnloom.corpus.privacy.pattern import Pattern, asked, cued, near
 
-__all__ = ["PASSWORDS", "SIGNS"]
+__all__ = ["PASSWORDS", "PRODUCTS", "SIGNS"]
 
 _STRONG = r"(?=[^\s<>]{0,40}\d)(?=[^\s<>]{0,40}[A-Za-z])[^\s<>@\"'(),;:]{0,40}[!$%&*#?^~+_][^\s<>\"'(),;]{0,40}"
 _MIXED = r"(?=[^\s<>]{0,40}\d)(?=[^\s<>]{0,40}[a-z])(?=[^\s<>]{0,40}[A-Z])[A-Za-z0-9.-]{6,40}"
@@ -59,6 +59,8 @@ def _is_told(value: str, before: str) -> bool:
         return _SAID_SO.search(before) is not None and _PHRASE.search(before) is not None
     if len(value) < 5 or value[0] in "#@" or re.search(r"#\d|[?!]\$?\d$", value) or value.lower() in UNSAID:
         return False
+    if re.search(r":\s*$", before) and re.search(r"\w[!$%&*#?^~+_=][A-Z0-9]", value):
+        return True
     if _SAID_SO.search(before) and re.fullmatch(r"[A-Za-z]{3,}\d{1,6}", value):
         return True
     return _NO_PASSWORD.fullmatch(value) is None
@@ -99,10 +101,10 @@ _WORD_AND_DIGITS = (
 
 def _is_tried(value: str, before: str) -> bool:
     """Whether a word with digits that somebody typed is a password, and no product's name or code in capitals."""
-    return _is_told(value, before) and value.upper() != value and not re.match(_PRODUCTS, value)
+    return _is_told(value, before) and value.upper() != value and not re.match(PRODUCTS, value)
 
 
-_PRODUCTS = (
+PRODUCTS = (
     r"(?i)(?:iphone|ipad|ipod|galaxy|pixel|note|xbox|playstation|windows|win|macos|android|office|chrome|firefox|"
     r"version|covid|area|"
     r"terminal|gate|room|flight|delta|united|route|boeing|airbus|nokia|huawei|xperia|thinkpad|surface|gopro|alexa|"
@@ -164,6 +166,19 @@ PASSWORDS = (
         script="密码|密碼|パスワード|비밀번호",
         digits=False,
     ),
+    # What everybody uses, and the recovery key of a disk.
+    Pattern(
+        "SECRET",
+        r"(?i:changeme|letmein|admin|qwerty|iloveyou|welcome1|123456|abc123|passw?[o0]rd\d|guest)",
+        re.compile(
+            r"(?<![\w<])(?i:pass|passwords?|pw|pwd|default(?: is)?|passwd|kennwort|contraseña|senha)"
+            r"(?: (?:is|was|of|to))?[ :=]{1,2}[\"'“]?(?P<value>(?i:change_?me|letmein|admin\d*|qwerty\w*|"
+            r"iloveyou\w*|welcome\d+|123456\d*|"
+            r"abc123|passw?[o0]rd\d+|guest\d*))(?![\w@])(?! (?i:page|panel|account|user|portal|area|console|tools?)\b)"
+        ),
+        digits=False,
+    ),
+    Pattern("SECRET", r"\d{6}-\d{6}-\d{6}", re.compile(r"(?<![\w-])\d{6}(?:-\d{6}){5,7}(?![\w-])")),
     # In a program: "define('DB_PASSWORD', 'kR3_vault')".
     Pattern(
         "SECRET",
@@ -178,6 +193,10 @@ PASSWORDS = (
         "SECRET",
         r"(?i:pass|passphrase) ?[:=]",
         re.compile(r"(?<![\w<])(?i:pass) ?[:=]\s?(?P<value>[^\s<>\"',;]{4,64})"),
+        lambda value, before: (
+            re.search(r"[\d!$%&*#?^~+_@]\S", value) is not None
+            or re.search(r"(?i)user|log|admin|^$", before) is not None
+        ),
         digits=False,
     ),
     Pattern(

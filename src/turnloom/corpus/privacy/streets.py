@@ -6,10 +6,17 @@ import re
 
 from turnloom.corpus.privacy.pattern import Pattern, asked, is_elsewhere
 from turnloom.corpus.privacy.streets_abroad import STREETS_ABROAD
+from turnloom.corpus.privacy.streets_informal import (
+    AFTER,
+    CAP,
+    INFORMAL_STREETS,
+    SPELLED_HOUSE,
+    is_named,
+    is_street,
+)
 
 __all__ = ["STREETS"]
 
-_CAP = r"[A-ZÀ-ÖØ-ÞŁŚŻ][\w'’-]{0,30}\.?"
 _SMALL_STREET = (
     r"street|road|avenue|lane|drive|boulevard|terrace|crescent|court|close|grove|gardens|mews|rise|cottages?|"
     r"square|parade|"
@@ -26,33 +33,16 @@ _STREET = (
     r"Broadway"
 )
 _FLAT = r"(?:Apt|Apartment|Flat|Unit|Suite|Ste|Room|Rm)\.? ?#?\d{0,4}[A-Za-z]?(?=[ ,/]|\b)"
-_AFTER = r"(?:,? ?(?:(?i:apt|apartment|flat|unit|suite|ste)\.? ?#?[\w-]{1,6}|#\w{1,6}))?"
 _COMPASS = r"(?:(?:N|S|E|W|NE|NW|SE|SW|North|South|East|West)\.? )?"
 _HOUSE = r"(?:\d{1,5}[A-Za-z]?(?:[/-]\d{1,5}[A-Za-z]?)?)"
-
-
-def _is_named(value: str) -> bool:
-    """Whether what stands before "street" can be its name."""
-    return not _NO_STREETS & set(re.sub(rf"^{_SPELLED_HOUSE},? ", "", value).lower().split())
-
-
-_NO_STREETS = frozenset(
-    "of on the to more way one-way available security weeks hours a in at and or is was for from my your "
-    "our this that different "
-    "lanes other another back own wrong main same whole long little all every test hard "
-    "minutes days way off into out up down".split()
-)
-
-
-def _is_street(value: str, before: str) -> bool:
-    words = re.findall(r"[^\W\d_]+", value.lower())
-    return not {"days", "hours", "minutes", "weeks", "months", "years", "miles", "times", "people", "bags"} & set(words)
 
 
 _HOME = (
     r"(?:live|living|reside|staying) (?:at|in)|(?:my|our|the|his|her) (?:house|place|home|property|flat|"
     r"apartment)(?:'s| is)"
-    r"(?: at)?|(?:i'?m|we'?re|i am|we are|come) (?:at|to)|(?:ship|send|deliver|mail|post)(?:ed)?(?: it| them| "
+    r"(?: at)?|(?:leave|left|drop|dropped|bring|brought)(?: it| them| this)? (?:at|to|off at)|nobody at|everyone at|"
+    r"(?:pick|collect)(?: me| it)?(?: up)? from|engineer to|driver to|(?:i'?m|we'?re|i am|we are|come) (?:at|to)|"
+    r"(?:ship|send|deliver|mail|post)(?:ed)?(?: it| them| "
     r"this)? to|"
     r"address(?: is| was|:)|moved to|adresse(?: ist|:)|"
     r"wohne (?:in|im|am)(?: der)?|habite(?: au)?|vivo en|direcci[oó]n(?: es|:)|indirizzo(?: è|:)|abito in|moro "
@@ -61,26 +51,20 @@ _HOME = (
 
 _HOMELY = (
     r"address|my place|place is|live|living|reside|resident|moved|home|deliver|ship|courier|caller|come to|"
-    r"flat|house|lives"
+    r"flat|house|lives|leave it|left|dropped|drop it|driver|engineer|parcel|package|went to|bring|collect|pick|"
+    r"neighbou?r|tenant|nobody|apartment|property|visit|located|opposite|next door"
 )
 _HOMES = re.compile(rf"(?<!mail )(?<!ip )(?<![A-Za-z])(?i:{_HOMELY})")
-_SPELLED_HOUSE = (
-    r"(?i:(?:(?:one|two|three|four|five|six|seven|eight|nine) hundred(?: and)? )?(?:(?:twenty|thirty|forty|fifty|"
-    r"sixty|seventy|eighty|"
-    r"ninety)[ -]?"
-    r"(?:one|two|three|four|five|six|seven|eight|nine)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
-    r"(?:thir|four|fif|six|seven|eigh|nine)teen))"
-)
 STREETS = (
     Pattern(
         "ADDRESS",
         rf"\d[A-Za-z]? (?:[^\s]+ ){{0,5}}(?i:{_STREET})",
         re.compile(
-            rf"(?<![\w.,#$€£-])(?:{_FLAT},? )?{_HOUSE},? {_COMPASS}(?:(?:{_CAP}|\d{{1,3}}(?:st|nd|rd|th)|de|la|the|"
+            rf"(?<![\w.,#$€£-])(?:{_FLAT},? )?{_HOUSE},? {_COMPASS}(?:(?:{CAP}|\d{{1,3}}(?:st|nd|rd|th)|de|la|the|"
             rf"of) ){{1,4}}(?:{_STREET})\b\.?(?: [NSEW]\b)?(?: \d{{1,4}}\b(?! (?i:and|or|times|"
-            rf"days)))?(?:,? #\d\d-\d{{1,4}})?{_AFTER}"
+            rf"days)))?(?:,? #\d\d-\d{{1,4}})?{AFTER}"
         ),
-        _is_street,
+        is_street,
     ),
     # In small letters, as in a chat, only for words that are nothing else.
     Pattern(
@@ -89,9 +73,9 @@ STREETS = (
         re.compile(
             rf"(?<![\w.,#$€£-])\d{{1,5}}[A-Za-z]?,? (?!(?i:of|on|in|at|to|for|the|a|is|more|main|different|bis|ter)"
             rf"\b)(?:[A-Za-z'’]{{2,20}} ){{1,2}}(?i:street|road|avenue|lane|drive|boulevard|terrace|crescent)"
-            rf"\b{_AFTER}"
+            rf"\b{AFTER}"
         ),
-        _is_street,
+        is_street,
     ),
     # Any street in small letters or with its number spelled out, where a home is spoken of.
     Pattern(
@@ -100,9 +84,9 @@ STREETS = (
         re.compile(
             rf"(?<![\w.,#$€£-])(?P<value>\d{{1,5}}[A-Za-z]?,? (?!(?i:of|on|in|at|to|for|the|a|is|more|different|"
             rf"bis|ter|hours?|days?)\b)"
-            rf"(?:[A-Za-z'’]{{2,20}} ){{1,3}}(?i:{_SMALL_STREET})\b{_AFTER})"
+            rf"(?:[A-Za-z'’]{{2,20}} ){{1,3}}(?i:{_SMALL_STREET})\b{AFTER})"
         ),
-        lambda value, before: _is_named(value) and _is_street(value, before) and _HOMES.search(before) is not None,
+        lambda value, before: is_named(value) and is_street(value, before) and _HOMES.search(before) is not None,
     ),
     Pattern(
         "ADDRESS",
@@ -110,15 +94,16 @@ STREETS = (
         r"ty),? [^\s]+ (?:[^\s]+ )?(?:[^\s]+ )?(?i:street|road|avenue|lane|drive|terrace|crescent|close|grove|"
         r"gardens|rise|court|square|mews)",
         re.compile(
-            rf"(?<![\w<])(?P<value>{_SPELLED_HOUSE},? (?:[A-Za-z][a-z'’]{{1,20}} ){{1,3}}(?i:street|road|avenue|"
+            rf"(?<![\w<])(?P<value>{SPELLED_HOUSE},? (?:[A-Za-z][a-z'’]{{1,20}} ){{1,3}}(?i:street|road|avenue|"
             rf"lane|drive|terrace|crescent|close|grove|gardens|rise|court|square|mews)\b)"
         ),
         lambda value, before: (
-            _is_named(value)
+            is_named(value)
             and (_HOMES.search(before) is not None or value.split()[-1][0].isupper() or "ty " in value.lower())
         ),
         digits=False,
     ),
+    *INFORMAL_STREETS,
     # A question for the address, and its answer.
     asked(
         "ADDRESS",
@@ -138,9 +123,9 @@ STREETS = (
         "ADDRESS",
         r"(?:Cottage|House|Barn|Farm|Lodge|Mill|Rectory|Vicarage|Manor|Hall|Grange|Croft|Villa),",
         re.compile(
-            rf"(?<![\w<])(?P<value>(?:The )?(?:{_CAP} ){{1,3}}(?:Cottage|House|Barn|Farm|Lodge|Mill|Rectory|"
+            rf"(?<![\w<])(?P<value>(?:The )?(?:{CAP} ){{1,3}}(?:Cottage|House|Barn|Farm|Lodge|Mill|Rectory|"
             rf"Vicarage|Manor|Hall|Grange|Croft|Villa),"
-            rf" (?:\d{{1,4}} )?(?:{_CAP} ){{0,3}}(?:{_STREET})\b)"
+            rf" (?:\d{{1,4}} )?(?:{CAP} ){{0,3}}(?:{_STREET})\b)"
         ),
         digits=False,
     ),
@@ -150,17 +135,17 @@ STREETS = (
         re.compile(
             rf"(?<![\w<])(?P<value>(?:(?i:plot|block|blk|h\.? ?no\.?|house no\.?|door no\.?|flat no\.?|flat|tower|"
             rf"villa|apartment|unit)\.? ?#?|#)"
-            rf"[A-Z]?(?: ?[\d/-]){{1,8}}[A-Z]?,? (?:\d{{1,3}}(?:st|nd|rd|th) |{_CAP},? ){{0,4}}?(?:{_STREET}|"
+            rf"[A-Z]?(?: ?[\d/-]){{1,8}}[A-Z]?,? (?:\d{{1,3}}(?:st|nd|rd|th) |{CAP},? ){{0,4}}?(?:{_STREET}|"
             rf"(?:Sector|Phase|Block) ?\d{{0,3}}|Apartments?|Towers?|House|Residency|"
             rf"Heights)\b(?: \d{{1,4}}[A-Z]?)?"
-            rf"(?:,? #\d\d-\d{{1,4}})?(?:, (?:{_CAP} ){{0,2}}(?:{_STREET})\b)?)"
+            rf"(?:,? #\d\d-\d{{1,4}})?(?:, (?:{CAP} ){{0,2}}(?:{_STREET})\b)?)"
         ),
     ),
     Pattern(
         "ADDRESS",
         r"\d The [A-Z]",
         re.compile(
-            rf"(?<![\w.,#$€£:-])(?P<value>\d{{1,4}}[A-Z]? The (?:[A-Z][a-z]{{3,15}}s|{_CAP} (?:{_STREET})|Green|"
+            rf"(?<![\w.,#$€£:-])(?P<value>\d{{1,4}}[A-Z]? The (?:[A-Z][a-z]{{3,15}}s|{CAP} (?:{_STREET})|Green|"
             rf"Close|Avenue|Drive|Mount|Lane))\b"
         ),
     ),
@@ -177,12 +162,12 @@ STREETS = (
         "ADDRESS",
         rf"[A-Z][^ ]+ (?:{_STREET}) \d",
         re.compile(
-            rf"(?<![\w<@#])(?P<value>(?!The |A |In |On |At |To |From |One |My )(?:{_CAP} ){{1,2}}(?:Street|St|Road|"
+            rf"(?<![\w<@#])(?P<value>(?!The |A |In |On |At |To |From |One |My )(?:{CAP} ){{1,2}}(?:Street|St|Road|"
             rf"Rd|Avenue|Ave|Lane|Ln|Drive|Way|Close|Crescent|Court|"
             rf"Terrace|Grove|Gardens|Walk|Mews|Boulevard|Blvd) \d{{1,3}}[A-Za-z]?)(?![\w%:]|[.,:/-]\d| (?i:am|pm|"
             rf"times|days|hours|min|minutes|weeks|miles|stars?))"
         ),
-        lambda value, before: _is_street(value, before) and not is_elsewhere(before[-25:]),
+        lambda value, before: is_street(value, before) and not is_elsewhere(before[-25:]),
     ),
     Pattern(
         "ADDRESS",
@@ -198,7 +183,7 @@ STREETS = (
             rf"days?)\b)"
             rf"(?:[A-Za-z'’]{{2,20}} ){{1,2}}(?i:{_SMALL_STREET})(?=[,.]|$))"
         ),
-        lambda value, before: _is_named(value) and _is_street(value, before),
+        lambda value, before: is_named(value) and is_street(value, before),
     ),
     Pattern(
         "ADDRESS",
@@ -216,13 +201,15 @@ STREETS = (
         "ADDRESS",
         r"<ADDRESS>",
         re.compile(
-            rf"(?P<value>(?<![\w<])(?:(?i:block|blk|tower|wing|building|entrance|flat|unit|stair) [A-Z]\b|"
+            rf"(?P<value>(?<![\w<])(?:(?i:blk|block|no\.?|h\.? ?no\.?|unit|flat) ?(?=<ADDRESS>)|"
+            rf"\d{{1,2}}/\d{{1,2}}(?=,? ?<ADDRESS>)|(?i:block|blk|tower|"
+            rf"wing|building|entrance|flat|unit|stair) [A-Z]\b|"
             rf"(?i:apartment|flat|unit|suite|apt|room|block|blk|plot|house|"
-            rf"tower)\.? ?#?[A-Za-z]?\d{{1,5}}[A-Za-z]?(?:, (?:{_CAP} ?){{1,3}})?|"
+            rf"tower)\.? ?#?[A-Za-z]?\d{{1,5}}[A-Za-z]?(?:, (?:{CAP} ?){{1,3}})?|"
             rf"(?i:level|floor|fl|storey) \d{{1,3}}|(?i:(?:ground|first|second|third|top|upper|lower|basement|"
             rf"garden|rear) (?:floor )?(?:flat|floor|maisonette|apartment))|"
-            rf"Haus (?:\w{{2,4}} )?{_CAP}|"
-            rf"(?:The )?(?:{_CAP} ){{1,2}}(?:House|Court|Building|Tower|Cottage|Lodge|Mansions|"
+            rf"Haus (?:\w{{2,4}} )?{CAP}|"
+            rf"(?:The )?(?:{CAP} ){{1,2}}(?:House|Court|Building|Tower|Cottage|Lodge|Mansions|"
             rf"Heights)),? ?)(?=<ADDRESS>)"
         ),
         digits=False,
@@ -239,7 +226,7 @@ STREETS = (
             r"\d{1,2}(?:[º°ª]| (?=Esq|Dto|Dir|izq|dcha))\.? ?(?:[A-Z]\b|Esq|Dto|Dir|Frente|izq|dcha)?\.?|"
             r"\d{1,2}(?:st|nd|rd|th) (?:floor|cross|main|block|stage|phase)(?: road)?|[A-Z]?\d{1,3}[A-Z]\b|(?:Esq|"
             r"Dto|Dir|Frente|izq|dcha)\b\.?|"
-            rf"(?:{_CAP} ){{1,2}}(?:{_STREET})\b|(?:tv|th|mf)\b|m\.? ?\d{1, 4}|(?:III|II|IV|VI|V)\b)"
+            rf"(?:{CAP} ){{1,2}}(?:{_STREET})\b|(?:tv|th|mf)\b|m\.? ?\d{1, 4}|(?:III|II|IV|VI|V)\b)"
         ),
         digits=False,
     ),
@@ -257,9 +244,10 @@ STREETS = (
         "ADDRESS",
         rf"(?i:{_HOME}) [^\n]*\d",
         re.compile(
-            rf"(?<![\w<])(?=\w)(?i:{_HOME}) (?P<value>(?:{_FLAT},? )?{_HOUSE},? {_CAP}(?: {_CAP}){{0,4}}{_AFTER}|"
-            rf"{_CAP}(?: (?:de|del|di|da|do|van|{_CAP})){{0,5}},? \d{{1,5}}[A-Za-z]?(?:[/-]\d{{1,4}}[a-z]?)?)(?!\w)"
+            rf"(?<![\w<])(?=\w)(?i:{_HOME}) (?P<value>(?:{_FLAT},? )?{_HOUSE},? {CAP}(?: {CAP}){{0,4}}{AFTER}|"
+            rf"(?:(?:via|rua|rue|calle|ul\.|ulica) )?{CAP}(?: (?:de|del|di|da|do|van|"
+            rf"{CAP})){{0,5}},? \d{{1,5}}[A-Za-z]?(?:[/-]\d{{1,4}}[a-z]?)?)(?!\w)"
         ),
-        _is_street,
+        is_street,
     ),
 )
