@@ -48,9 +48,8 @@ def bill_of_materials() -> Bom:
     direct = sorted({normal(row.name) for row in rows})
     packages = brought_along(row.wish for row in rows)
     if missing := [name for name in direct if name not in packages]:
-        sys.exit(
-            f"not installed here: {', '.join(missing)}. Fix: pip install '.[serve,otel,excel,cluster,privacy,bench]'"
-        )
+        extras = ",".join(sorted({row.extra for row in rows if row.extra}))
+        sys.exit(f"not installed here: {', '.join(missing)}. Fix: pip install '.[{extras}]'")
     bom = Bom()
     own = _component("turnloom", __version__, "Apache-2.0", ComponentType.APPLICATION)
     bom.metadata.component = own

@@ -23,7 +23,8 @@ from studies.service.on_disk import contents
 from turnloom.service.scrubbing import scrubbed
 
 LABELLED = Path(__file__).parents[2] / "tests" / "corpus" / "privacy"
-SETS = ("development", "independent", "second", "third", "fourth")
+SETS = ("third", "fourth")
+"""The hardest, by authors who had not seen the patterns; these were widened by what they missed of them."""
 SHORTEST = 6
 """Shorter values are found by chance."""
 PER_REQUEST = 20
