@@ -1,10 +1,10 @@
 """Keys of tenants try to reach each other's data on every route of a running service.
 
-Each of three tenants has its own word in everything it owns: intents, examples, replies, ids, sources, speakers. Every
-key then asks every route in every way we know for what is another's: by its names and ids, guessed ids, other paths to
-the same route, headers and parameters that proxies and other services honour. A crossing is another's word in an
-answer, or any change of what another tenant sees, is counted for, or has on disk. Each change over HTTP must also have
-its line in the audit log.
+Each of three tenants has its own word in everything it owns: intents, examples, replies, ids, sources, speakers. Each
+key asks every route, in every way we know, for what is the next tenant's: by its names and ids, guessed keys, other
+paths to the same route, and headers and parameters that proxies and other services honour. A crossing is another's word
+in an answer, or any change of what another tenant sees, is counted for, or has on disk. Each change over HTTP must also
+have its line in the audit log.
 
 Usage: python -m studies.service.crossings MODEL --work FOLDER
 """
@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +29,7 @@ from studies.service.lab import ADMIN, arguments, save, service
 from turnloom.service.keys import hashed
 
 TENANTS = ("acme", "bolt", "corvo")
+INDEXED_EVERY = 5.0
 LIMITS = {"wait_seconds": 60, "request_seconds": 300}
 """A busy machine is not what is tried."""
 SCOPES = ["embeddings", "rerank", "intents", "intents:write", "replies", "replies:write", "erase", "metrics"]
@@ -181,6 +183,15 @@ def state_of(client: httpx.Client, folder: Path, tenant: str) -> tuple[list[Any]
     return seen, files_of(folder / "tenants" / tenant)
 
 
+def settled(client: httpx.Client, folder: Path, tenant: str) -> tuple[list[Any], dict[str, str]]:
+    """The state of a tenant once everything that it added itself is indexed."""
+    before = None
+    while (state := state_of(client, folder, tenant)) != before:
+        before = state
+        time.sleep(2 * INDEXED_EVERY)
+    return state
+
+
 def counted(client: httpx.Client, tenant: str) -> float:
     """The number of requests that were counted for a tenant before this one."""
     text = client.get("/metrics", headers=bearer(tenant)).text
@@ -232,7 +243,7 @@ def changes_data(one: Try) -> bool:
 def attack(client: httpx.Client, folder: Path, attacker: str) -> tuple[int, list[dict[str, Any]], list[str]]:
     """All tries of one key; their number, the crossings, and the ids of requests that changed something."""
     others = [tenant for tenant in TENANTS if tenant != attacker]
-    before = {other: (state_of(client, folder, other), counted(client, other)) for other in others}
+    before = {other: (settled(client, folder, other), counted(client, other)) for other in others}
     crossings: list[dict[str, Any]] = []
     changes: list[str] = []
     victim = TENANTS[(TENANTS.index(attacker) + 1) % len(TENANTS)]
@@ -256,12 +267,14 @@ def attack(client: httpx.Client, folder: Path, attacker: str) -> tuple[int, list
     # What changes its own data comes last: then it has stored another's words itself.
     for one in filter(changes_data, planned):
         attempt(one)
-    # All that has happened to another is that it was asked for its count before.
-    crossings += [
-        {"by": attacker, "changed": other}
-        for other, (state, count) in before.items()
-        if counted(client, other) != count + 1 or state_of(client, folder, other) != state
-    ]
+    for other, (state, count) in before.items():
+        # All that has happened to another is that it was asked for its count before.
+        more, after = counted(client, other) - count - 1, state_of(client, folder, other)
+        if more or after != state:
+            files = [path for path in {*state[1], *after[1]} if state[1].get(path) != after[1].get(path)]
+            crossings += [
+                {"by": attacker, "changed": other, "requests": more, "sees": after[0] != state[0], "files": files}
+            ]
     return len(planned), crossings, changes
 
 

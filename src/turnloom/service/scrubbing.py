@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 Scrub = Callable[[Sequence[str]], list[str]]
 """Returns texts as they are to be kept."""
@@ -21,6 +22,17 @@ def scrubbed(texts: Sequence[str]) -> list[str]:
 
     kept: list[str] = scrub_texts(pa.array(list(texts), pa.string()))[0].to_pylist()
     return kept
+
+
+@lru_cache(maxsize=1024)
+def hold_personal_data(names: tuple[str, ...]) -> bool:
+    """Whether there is personal data in some names. Requests repeat the same few, and to look takes a while.
+
+    Example:
+        >>> hold_personal_data(("web chat", "mail jo@example.com"))
+        True
+    """
+    return scrubbed(names) != list(names)
 
 
 def scrub_or_keep(scrub: bool) -> Scrub:

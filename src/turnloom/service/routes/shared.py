@@ -19,7 +19,7 @@ from turnloom.service.keys import tenant_of
 from turnloom.service.lifecycle import Service
 from turnloom.service.models import conversation_tokens
 from turnloom.service.resources import Resources
-from turnloom.service.scrubbing import scrubbed
+from turnloom.service.scrubbing import hold_personal_data
 
 _RETRY_AFTER = {"Retry-After": {"description": "When to try again, in seconds.", "schema": {"type": "integer"}}}
 _DESCRIBED: dict[int, dict[str, Any]] = {
@@ -169,8 +169,7 @@ async def refuse_personal(request: Request, names: Collection[str], param: str) 
 
     With a placeholder in it, a name would no longer be the one that the client knows.
     """
-    listed = sorted(names)
-    if service_of(request).config.scrub and await in_thread(scrubbed, listed) != listed:
+    if names and service_of(request).config.scrub and await in_thread(hold_personal_data, tuple(sorted(names))):
         message = "A name holds personal data, such as an e-mail address or a number; choose another."
         raise RefusedError(422, "personal_data", message, param=param)
 
