@@ -130,6 +130,21 @@ def submit_as(key: str, batcher: Batcher, items: list[str], sizes: list[int]) ->
     return contextvars.copy_context().run(submit)
 
 
+def test_short_texts_share_no_batch_with_long_ones_of_another_key() -> None:
+    """A modest key's text was padded to 500 tokens and computed with four of these: p95 0.66 s beside a greedy key."""
+    gate = Gate()
+    batcher = Batcher("m", gate, Batching(max_wait_ms=0), Seen())
+    jobs = [submit_as("greedy", batcher, ["g1"], [500])]
+    assert gate.started.wait(5)
+    jobs += [submit_as("greedy", batcher, ["g2", "g3"], [500, 500])]
+    jobs += [submit_as(key, batcher, [text], [16]) for key, text in (("modest", "m1"), ("other", "o1"))]
+    gate.open.set()
+    for job in jobs:
+        job.result(5)
+    assert [sorted(call) for call in gate.calls] == [["g1"], ["m1", "o1"], ["g2", "g3"]]
+    batcher.close()
+
+
 def test_a_text_that_fails_fails_its_own_request_alone() -> None:
     gate = Gate()
     batcher = Batcher("m", gate, Batching(max_wait_ms=0), Seen())

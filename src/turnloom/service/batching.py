@@ -27,6 +27,10 @@ BACKGROUND = "(background)"
 BATCH_SECONDS, SMALLEST_BATCH = 0.1, 512
 """A batch holds no more tokens than are computed in this time, but at least so many: others wait until it is done."""
 
+MOST_LONGER = 4
+"""Texts of other keys share a batch if they are at most this many times as long as those it began with: short texts
+would be padded to their length, and wait until they are computed."""
+
 
 class BatchObserver(Protocol):
     """Records what a batcher does."""
@@ -162,7 +166,15 @@ class Batcher:
         room = self._room()
         batch: list[tuple[_Job, int, int]] = []
         split: list[_Job] = []
-        while room > 0 and (job := self._jobs.pop(lambda job: not batch or job.work == batch[0][0].work)) is not None:
+        longest = 0
+
+        def joins(job: _Job) -> bool:
+            if not batch:
+                return True
+            first = batch[0][0]
+            return job.work == first.work and (job.key == first.key or job.sizes[job.taken] <= MOST_LONGER * longest)
+
+        while room > 0 and (job := self._jobs.pop(joins)) is not None:
             start = stop = job.taken
             # The first item always fits, even if it is larger than a batch.
             while stop < len(job.items) and (job.sizes[stop] <= room or not (batch or stop > start)):
@@ -172,6 +184,7 @@ class Batcher:
                 batch.append((job, start, stop))
                 job.taken = stop
                 taken = sum(job.sizes[start:stop])
+                longest = max(longest, *job.sizes[start:stop])
                 self._jobs.charge(job.key, taken)
                 self._count(-taken)
             if stop < len(job.items):
