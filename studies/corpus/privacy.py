@@ -1,7 +1,7 @@
 """Recall and over-scrub on the labelled halves of the tests, with and without the extra `privacy`.
 
 A text counts as found if nothing of its marked values is left; a text without personal data counts as over-scrubbed if
-anything in it was replaced. All sets but `seventh` and `held_back` were tuned on. Nothing of these two is shown: don't
+anything in it was replaced. User names count apart, as names do. All sets but `seventh` and `held_back` were tuned on. Nothing of these two is shown: don't
 tune on them.
 
 Usage: python -m studies.corpus.privacy SPACY_MODEL [HALF ...]
@@ -46,13 +46,14 @@ def measure(half: str, model: str) -> dict[str, float]:
     by_category: dict[str, list[Labelled]] = defaultdict(list)
     for row in rows:
         by_category[row.category].append(row)
-    names, negatives = by_category.pop("name"), by_category.pop("none")
+    names, negatives, handles = (by_category.pop(category, []) for category in ("name", "none", "handle"))
     for category, marked in sorted(by_category.items()):
         print(f"{half} {category:>12}: {_share(marked, default):.3f} of {len(marked)}")
     said = pa.array([default[row.text] for row in names], pa.large_string())
     extra = dict(zip([row.text for row in names], scrub_names(said, model)[0].to_pylist(), strict=True))
     prefix = PREFIXES[half]
-    return {
+    figures = {f"{prefix}_recall_handles": _share(handles, default)} if handles else {}
+    return figures | {
         f"{prefix}_recall": _share([row for marked in by_category.values() for row in marked], default),
         f"{prefix}_recall_names": _share(names, default),
         f"{prefix}_recall_names_extra": _share(names, extra),
