@@ -2,22 +2,25 @@
 
 Everything is staged in `.partial` inside the folder and moved into place when all of it is written. One file, the
 marker (such as a table's `manifest.json`), is removed first and written last: a folder with its marker is complete.
-`.files.json` lists what was written. Nothing else is ever deleted, and a folder with any other file is refused.
+`.files.json` lists what was written, with checksums. Nothing else is ever deleted, and a folder with any other file is
+refused.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
+from turnloom.checksums import Checksums, checksum, differing, listing_text, read_listing
 from turnloom.errors import TurnloomError
 
 LISTING = ".files.json"
 PARTIAL = ".partial"
+CHECKED_BYTES = 2**30
+"""This much is compared with its checksums whenever it is read: about a second's work."""
 _NAMED = 3
 """How many of a folder's other files an error lists."""
 
@@ -98,19 +101,19 @@ class WholeFolder:
 
     def publish(self, name: str) -> Path:
         """Move one staged file into place before the folder is complete; return its path."""
-        self._list({*listed_files(self.folder), name})
+        self._list({**_listed(self.folder), name: checksum(self.new / name)})
         return (self.new / name).replace(self.folder / name)
 
     def commit(self) -> None:
         """Replace the folder's old contents by the new."""
-        new = {path.relative_to(self.new).as_posix() for path in self.new.rglob("*") if path.is_file()}
+        new = {path.relative_to(self.new).as_posix(): checksum(path) for path in self.new.rglob("*") if path.is_file()}
         old = listed_files(self.folder)
         # Old and new names, so that after a kill every file in the folder is still known to be ours.
-        self._list(old | new)
+        self._list(dict.fromkeys(old | set(new)))
         (self.folder / self.marker).unlink(missing_ok=True)
         for name in self._caches:
             shutil.rmtree(self.folder / name, ignore_errors=True)
-        for name in old - new:
+        for name in old - set(new):
             (self.folder / name).unlink(missing_ok=True)
             _remove_empty(self.folder, name)
         for name in sorted(new, key=lambda name: (name == self.marker, name)):
@@ -119,10 +122,10 @@ class WholeFolder:
         self._list(new)
         shutil.rmtree(self.partial)
 
-    def _list(self, names: set[str]) -> None:
+    def _list(self, files: Mapping[str, str | None]) -> None:
         # Staged in `.partial`: a temporary file left in the folder by a kill would look like somebody else's.
         staged = self.partial / LISTING
-        write_whole(staged, json.dumps(sorted(names), indent=0) + "\n")
+        write_whole(staged, listing_text(files))
         staged.replace(self.folder / LISTING)
 
 
@@ -132,16 +135,48 @@ def listed_files(folder: Path) -> set[str]:
     Raises:
         TurnloomError: If the list is damaged, or names a file outside the folder.
     """
+    return set(_listed(folder))
+
+
+def _listed(folder: Path) -> Checksums:
     path = folder / LISTING
-    if not path.exists():
-        return set()
-    try:
-        names = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
-        names = None
-    if not isinstance(names, list) or not all(isinstance(name, str) and _inside(folder, name) for name in names):
+    files = read_listing(path)
+    if not all(_inside(folder, name) for name in files):
         raise TurnloomError(f"{path} is damaged", "choose another folder, or remove this one if you don't need it")
-    return set(names)
+    return files
+
+
+def list_again(folder: Path) -> None:
+    """List all files of a folder again, with their checksums, after some were changed in place."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path != folder / LISTING)
+    write_whole(folder / LISTING, listing_text({path.relative_to(folder).as_posix(): checksum(path) for path in files}))
+
+
+_checked: dict[Path, tuple[int, int]] = {}
+
+
+def check_files(folder: Path, pattern: str = "*", most: int = CHECKED_BYTES) -> None:
+    """Compare files with their checksums before they are read, once in each process.
+
+    Args:
+        folder: A folder that `WholeFolder` wrote. What an older version wrote has no checksums.
+        pattern: Which of its files.
+        most: Files of more bytes in total are not compared: `turnloom verify` does.
+
+    Raises:
+        TurnloomError: If one is damaged; the message names it.
+    """
+    listed = {
+        name: value for name, value in read_listing(folder / LISTING).items() if PurePosixPath(name).match(pattern)
+    }
+    stats = {name: (folder / name).stat() for name in listed if (folder / name).is_file()}
+    if sum(stat.st_size for stat in stats.values()) > most:
+        return
+    stamps = {folder / name: (stat.st_size, stat.st_mtime_ns) for name, stat in stats.items()}
+    new = {name: value for name, value in listed.items() if _checked.get(folder / name) != stamps.get(folder / name)}
+    for path, problem in differing(folder, new).items():
+        raise TurnloomError(f"{path} {problem}", "restore it from a backup, or make it again")
+    _checked.update(stamps)
 
 
 def refuse_other_files(folder: Path, what: str, beside: Collection[str] = ()) -> None:

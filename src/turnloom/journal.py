@@ -227,6 +227,19 @@ class Journal:
             file.write(line + b"\n")
 
 
+def damaged_lines(path: Path) -> list[int] | None:
+    """Return the numbers of a journal's damaged lines; None if the file is no journal.
+
+    A line without a checksum counts as damaged, and so does a last line without its end: the process that wrote it was
+    killed, or the end is damaged.
+    """
+    lines = path.read_bytes().split(b"\n")
+    if not any(_CHECKSUM.search(line) for line in lines):
+        return None
+    whole = [_CHECKSUM.search(line) is not None and _record_of(line) is not None for line in lines[:-1]]
+    return [number for number, right in enumerate(whole, 1) if not right] + ([len(lines)] if lines[-1] else [])
+
+
 def _generation_of(file: Any) -> str:
     file.seek(0)
     found = _GENERATION.match(file.read(100))

@@ -103,7 +103,17 @@ def write_config(folder: Path, **changes: Any) -> tuple[Path, str]:
     from turnloom.service.keys import hashed
 
     port = free_port()
-    scopes = ["embeddings", "rerank", "intents", "intents:write", "replies", "replies:write", "metrics", "admin"]
+    scopes = [
+        "embeddings",
+        "rerank",
+        "intents",
+        "intents:write",
+        "replies",
+        "replies:write",
+        "erase",
+        "metrics",
+        "admin",
+    ]
     found: dict[str, Any] = {
         "port": port,
         "state": f"state-{port}",

@@ -93,6 +93,7 @@ def attempts(other: str) -> dict[tuple[str, str], list[dict[str, Any]]]:
         ("GET", "/metrics"): [{}, {"params": {"tenant": other}}],
         ("GET", "/health/live"): [{}],
         ("GET", "/health/ready"): [{}],
+        ("POST", "/admin/snapshots"): [{}, {"params": {"tenant": other}}],
         ("POST", "/admin/reload"): [{}, {"params": {"tenant": other}}],
     }
 

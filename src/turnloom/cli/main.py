@@ -27,10 +27,12 @@ from turnloom.cli import (
     quickstart,
     replies,
     serve,
+    snapshot,
     studio,
     templates,
     train,
     vectors,
+    verify,
 )
 from turnloom.cli.console import console, fail, note
 from turnloom.errors import TurnloomError
@@ -61,6 +63,9 @@ app.command("flow")(flow.flow)
 app.command("drift")(drift.drift)
 app.command("studio")(studio.studio)
 app.command("erase")(erase.erase)
+app.command("verify")(verify.verify)
+app.command("snapshot")(snapshot.snapshot)
+app.command("restore")(snapshot.restore)
 app.command("serve")(serve.serve)
 app.add_typer(data.app, name="data")
 app.add_typer(templates.app, name="templates")

@@ -24,7 +24,7 @@ from turnloom.corpus.engine import daft, frugally, with_columns
 from turnloom.corpus.schema import ARROW_SCHEMA, SCHEMA_VERSION
 from turnloom.corpus.turn_arrays import content_hash, with_row_keys
 from turnloom.errors import TurnloomError
-from turnloom.files import WholeFolder
+from turnloom.files import WholeFolder, check_files
 
 MANIFEST = "manifest.json"
 WORK = ".work"
@@ -90,10 +90,14 @@ def read_manifest(folder: str | Path) -> Manifest:
 def read_table(folder: str | Path) -> Any:
     """Read the dialogue table of a folder as a lazy Daft DataFrame.
 
+    Raises:
+        TurnloomError: If the folder holds no complete table, or a damaged one: the message names the file.
+
     Example:
         ``read_table("runs/corpus").count_rows()``
     """
     read_manifest(folder)
+    check_files(Path(folder))
     return daft().read_parquet(f"{folder}/part-*.parquet").select(*ARROW_SCHEMA.names)
 
 

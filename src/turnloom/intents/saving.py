@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from turnloom import __version__
 from turnloom.errors import TurnloomError
-from turnloom.files import WholeFolder
+from turnloom.files import WholeFolder, check_files
 from turnloom.intents.calibration import Calibration
 from turnloom.intents.evidence import Evidence, PoolReport
 from turnloom.intents.examples import Examples
@@ -125,6 +125,7 @@ def _read(folder: Path) -> tuple[Saved, dict[str, Any]]:
 
     if not (folder / JSON).is_file():
         raise TurnloomError(f"{folder} holds no intents", "make them with 'turnloom intents fit'")
+    check_files(folder)
     try:
         found = json.loads((folder / JSON).read_text(encoding="utf-8"))
         if isinstance(found, dict) and found.get("format") not in READ:

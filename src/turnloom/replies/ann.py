@@ -16,7 +16,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from turnloom.errors import TurnloomError
-from turnloom.replies.manifest import MANIFEST, AnnPlan, IndexManifest, IndexVersion, PendingWrite, TableVersion
+from turnloom.replies.manifest import (
+    MANIFEST,
+    AnnPlan,
+    IndexManifest,
+    IndexVersion,
+    PendingWrite,
+    TableVersion,
+    write_checksums,
+)
 from turnloom.replies.store import Store, answered
 from turnloom.runtime.protocols import Encoder, Vectors, is_made_for, unit_rows
 
@@ -232,4 +240,5 @@ def prune_versions(folder: Path, store: Store, manifest: IndexManifest, keep: in
             store.forget(store.open(name), kept[name])
         else:
             store.drop(name)
+    write_checksums(folder)
     return gone

@@ -25,6 +25,7 @@ from turnloom.replies.manifest import (
     TableVersion,
     read_index_manifest,
     sole_writer,
+    write_checksums,
 )
 from turnloom.replies.occurrences import group_occurrences, speaker_keys
 from turnloom.replies.store import KEYS_AT_A_TIME, Store, quoted
@@ -64,6 +65,7 @@ def erase_from_index(folder: Path, erasure: Erasure) -> None:
             manifest.versions = [_written_again(store, manifest, erasure.plus(conversations))]
             manifest.write(folder / MANIFEST)
             _drop_unlisted(store, manifest)
+        write_checksums(folder)
 
 
 def _drop_unlisted(store: Store, manifest: IndexManifest) -> None:

@@ -7,12 +7,20 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from turnloom.checksums import CHECKSUMS
 from turnloom.corpus.table import read_manifest
 from turnloom.errors import TurnloomError
 from turnloom.feedback import Feedback
 from turnloom.files import refuse_other_files
 from turnloom.replies.ann import prune_versions
-from turnloom.replies.manifest import LOCK, MANIFEST, IndexManifest, IndexVersion, read_index_manifest, sole_writer
+from turnloom.replies.manifest import (
+    LOCK,
+    MANIFEST,
+    IndexManifest,
+    IndexVersion,
+    read_index_manifest,
+    sole_writer,
+)
 from turnloom.replies.occurrences import ReplyOptions, reply_keys, tables_of
 from turnloom.replies.preference import Preference
 from turnloom.replies.search import RARITY, Mode, Searcher, SearchOptions
@@ -116,7 +124,7 @@ class ReplyIndex:
             read_manifest(table)  # Reports what is wrong with the tables before anything is written.
         with sole_writer(path):
             if not (path / MANIFEST).exists():
-                refuse_other_files(path, "an index", beside=[LOCK])
+                refuse_other_files(path, "an index", beside=[LOCK, CHECKSUMS])
                 IndexManifest(options=options).write(path / MANIFEST)
             manifest = read_index_manifest(path)
             if manifest.options != options:

@@ -16,6 +16,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from turnloom.checksums import CHECKSUMS, checksum, is_whole, listing_text, read_listing, sealed
 from turnloom.corpus.table import engine_versions
 from turnloom.errors import TurnloomError
 from turnloom.files import write_whole
@@ -23,6 +24,8 @@ from turnloom.replies.occurrences import ReplyOptions, key_check
 
 INDEX_VERSION = 1
 MANIFEST, JOURNAL, LOCK = "index.json", "journal.json", "writer.lock"
+_CHANGING = ("_refs/", "latest_version_hint.json")
+"""The only files of LanceDB's that change after they are written."""
 
 
 class _Saved(BaseModel):
@@ -112,6 +115,7 @@ class IndexManifest(_Saved):
         key_check: Equal for indices that compute keys in the same way.
         versions: The finished states, oldest first; empty during the first build.
         software: The versions of Turnloom, Python and the data engine that created the index.
+        seal: A checksum of all of this; empty from an older version.
     """
 
     index_version: int = INDEX_VERSION
@@ -119,6 +123,12 @@ class IndexManifest(_Saved):
     key_check: int = Field(default_factory=key_check)
     versions: list[IndexVersion] = Field(default_factory=list)
     software: dict[str, str] = Field(default_factory=engine_versions)
+    seal: str = ""
+
+    def write(self, path: Path) -> None:
+        """Replace the file atomically."""
+        self.seal = ""
+        write_whole(path, sealed(self.model_dump_json(indent=1) + "\n"))
 
 
 class PendingWrite(_Saved):
@@ -160,9 +170,12 @@ def read_index_manifest(folder: Path) -> IndexManifest:
     if not path.exists():
         raise TurnloomError(f"{folder} holds no index of replies (it has no {MANIFEST})", build)
     try:
-        manifest = IndexManifest.model_validate_json(path.read_text(encoding="utf-8"))
+        content = path.read_bytes()
+        manifest = IndexManifest.model_validate_json(content)
     except ValidationError as error:
         raise TurnloomError(f"{path} is not an index's manifest ({error.errors()[0]['msg']})", build) from error
+    if manifest.seal and not is_whole(content):
+        raise TurnloomError(f"{path} is damaged", "restore the index from a backup")
     if manifest.index_version != INDEX_VERSION or manifest.key_check != key_check():
         raise TurnloomError(f"{folder} was built by another version of Turnloom or Daft", "build it again")
     return manifest
@@ -188,3 +201,16 @@ def sole_writer(folder: Path) -> Iterator[None]:
         except BlockingIOError as error:
             raise TurnloomError(f"another process is writing to {folder}", "wait until it is done") from error
         yield
+
+
+def write_checksums(folder: Path) -> None:
+    """Note the checksums of what was written to an index since the last time, with the write lock held."""
+    path = folder / CHECKSUMS
+    try:
+        known = read_listing(path)
+    except TurnloomError:  # It protects files, and is not needed to read them.
+        known = {}
+    files = [found for table in folder.glob("*.lance") for found in table.rglob("*") if found.is_file()]
+    names = {found.relative_to(folder).as_posix(): found for found in files}
+    fixed = {name for name in names if name in known and not any(part in name for part in _CHANGING)}
+    write_whole(path, listing_text({name: known[name] if name in fixed else checksum(names[name]) for name in names}))

@@ -20,7 +20,15 @@ import pyarrow.compute as pc
 from turnloom.corpus.table import Workspace, read_manifest
 from turnloom.errors import TurnloomError
 from turnloom.replies.ann import finished_version
-from turnloom.replies.manifest import JOURNAL, MANIFEST, IndexManifest, IndexVersion, PendingWrite, read_pending
+from turnloom.replies.manifest import (
+    JOURNAL,
+    MANIFEST,
+    IndexManifest,
+    IndexVersion,
+    PendingWrite,
+    read_pending,
+    write_checksums,
+)
 from turnloom.replies.occurrences import KeyRanges, group_occurrences, read_range, stage_occurrences
 from turnloom.replies.store import Store, occurrence_schema, reply_schema, vector_array
 from turnloom.runtime.protocols import Encoder, Progress, Vectors, is_made_for, unit_rows, wrong_model
@@ -215,6 +223,7 @@ class IndexWriter:
         else:
             for table in (self._last.replies, self._last.occurrences):
                 self.store.open(table.name).restore(table.version)
+        write_checksums(self.folder)
         self._clean()
         return journal.what
 
@@ -273,6 +282,7 @@ class IndexWriter:
         version = finished_version(self.store, self.manifest, journal, self._encoder, self._progress)
         self.manifest.versions.append(version)
         self.manifest.write(self.folder / MANIFEST)
+        write_checksums(self.folder)
         self._clean()
 
     def _clean(self) -> None:

@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from turnloom.checksums import CHECKSUMS
 from turnloom.errors import TurnloomError
 from turnloom.files import LISTING
 from turnloom.plugins import find_plugin
@@ -20,7 +21,7 @@ CONVERSATION = "conversation"
 """The folder inside a model's folder that holds its conversation encoder."""
 RERANK = "rerank"
 """The folder inside a model's folder that holds its re-ranker."""
-NOT_THE_MODEL = ("training", "ray", "report.json", "measured", CONVERSATION, RERANK, LISTING)
+NOT_THE_MODEL = ("training", "ray", "report.json", "measured", CONVERSATION, RERANK, LISTING, CHECKSUMS)
 """Files that don't change a vector of a turn: training records, measurements, what reads these vectors, the listing."""
 OWN = {"universal-sentence-encoder": "universal_sentence_encoder"}
 """Models whose folders come with Turnloom, and whose weights come with a package."""

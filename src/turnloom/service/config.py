@@ -170,6 +170,7 @@ class ServiceConfig(_Part):
         port: The port.
         workers: The number of processes, each with its own copy of the models.
         state: The folder for state that changes: added examples, accepted conversations, rate limits.
+        snapshots: The folder for snapshots.
         tenants: The folder of tenants, with one folder per tenant: `NAME/intents`, `NAME/replies` and `NAME/state`.
         allowed_folders: Models, intents and replies must be inside one of these folders.
         model: The encoder.
@@ -193,6 +194,7 @@ class ServiceConfig(_Part):
     port: int = Field(8000, ge=0, le=65_535)
     workers: int = Field(1, ge=1)
     state: Path = Path("state")
+    snapshots: Path = Path("snapshots")
     tenants: Path = Path("tenants")
     allowed_folders: tuple[Path, ...] = (Path(),)
     model: ServedModel
@@ -243,7 +245,8 @@ class ServiceConfig(_Part):
                 raise TurnloomError(f"{part}: {path} is not below an allowed folder", "add it to allowed_folders")
             return path
 
-        changes: dict[str, Any] = {"allowed_folders": allowed, "state": (folder / self.state).resolve()}
+        changes: dict[str, Any] = {"allowed_folders": allowed}
+        changes |= {name: (folder / getattr(self, name)).resolve() for name in ("state", "snapshots")}
         for part, field in (("model", "path"), ("reranker", "path"), ("intents", "folder"), ("replies", "folder")):
             value = getattr(self, part)
             if value is not None:

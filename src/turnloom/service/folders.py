@@ -11,6 +11,7 @@ from typing import Any
 from turnloom.corpus.erasure import Erased, Erasure, erase_from_table, find_in_table
 from turnloom.corpus.table import MANIFEST, read_manifest
 from turnloom.errors import TurnloomError
+from turnloom.files import list_again
 from turnloom.intents.erasure import erase_from_intents
 from turnloom.intents.saving import JSON as INTENTS
 from turnloom.journal import locked
@@ -20,6 +21,7 @@ from turnloom.runtime.protocols import Encoder
 from turnloom.service.erasure import erase_from_waiting, find_in_waiting
 from turnloom.service.journal import Journal
 from turnloom.service.live_intents import erase_from_changes
+from turnloom.service.snapshots import MARKER as SNAPSHOT
 from turnloom.vectors.erasure import erase_from_vectors
 
 WAITING = ("replies/pending.jsonl", "replies/adding.jsonl")
@@ -37,6 +39,7 @@ class Holdings:
     indices: list[Path] = field(default_factory=list)
     intents: list[Path] = field(default_factory=list)
     states: list[Path] = field(default_factory=list)
+    snapshots: list[Path] = field(default_factory=list)
     others: list[Path] = field(default_factory=list)
 
 
@@ -59,7 +62,9 @@ def find_holdings(folders: Iterable[Path]) -> Holdings:
 
 
 def _note(path: Path, found: Holdings) -> None:
-    if (path / INDEX).is_file():
+    if (path / SNAPSHOT).is_file():
+        found.snapshots.append(path)
+    elif (path / INDEX).is_file():
         found.indices.append(path)
     elif (path / INTENTS).is_file():
         found.intents.append(path)
@@ -130,6 +135,8 @@ def erase_from_folders(
     for folder in holdings.indices:
         on_step(folder)
         erase_from_index(folder, erasure)
+    for folder in holdings.snapshots:
+        list_again(folder)
     return found, examples
 
 

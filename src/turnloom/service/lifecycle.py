@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from turnloom.service.batching import BatchObserver
 from turnloom.service.config import ServiceConfig
 from turnloom.service.monitoring import cause_of
 from turnloom.service.resources import Loaders, Resources, load_resources, unreadable
+from turnloom.service.snapshots import serving
 
 _log = logging.getLogger("turnloom.service")
 
@@ -27,6 +29,7 @@ class Service:
         self._observer, self._loaders = observer, loaders
         self._reloading = threading.Lock()
         self._retired: list[Resources] = []
+        self._held = ExitStack()
         self._wish = config.state / "reload"
         self._seen = 0
 
@@ -47,6 +50,7 @@ class Service:
             TurnloomError: If a model cannot be loaded; without `recover`, also if intents or replies cannot.
         """
         self.config.state.mkdir(parents=True, exist_ok=True)
+        self._held.enter_context(serving(self.config.state))
         self._seen = _stamp(self._wish)
         self.resources = load_resources(self.config, self._observer, self._loaders, recover=recover)
         self.check()
@@ -102,6 +106,7 @@ class Service:
             self._end(old)
         if self.resources is not None:
             self.resources.close()
+        self._held.close()
 
     def _end(self, old: Resources) -> None:
         """Close replaced resources once: their timer and the end of the service may both try."""

@@ -21,8 +21,8 @@ from turnloom.service.monitoring import AnsweredRequest, Metrics
 
 PUBLIC = ("/", "/health/live", "/health/ready", "/openapi.json")
 """Paths that need no key, besides the page's own files."""
-NEVER_WAIT = (*PUBLIC, "/metrics")
-"""Paths that are answered however much waits: an operator needs them then most."""
+NEVER_WAIT = (*PUBLIC, "/metrics", "/v1/erasures", "/admin/snapshots")
+"""Paths that are answered however much waits: an operator needs them then most. What takes long has its own thread."""
 REFUSAL = "turnloom.refusal"
 """Where the app's state holds the function for the server."""
 ASKED_TOO_SOON = "turnloom.asked_too_soon"

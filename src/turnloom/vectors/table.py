@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from turnloom.corpus.table import engine_versions
 from turnloom.corpus.turn_arrays import hash_strings
 from turnloom.errors import TurnloomError
+from turnloom.files import check_files
 
 MANIFEST, KEYS, VECTORS, DIALOGUES = "manifest.json", "keys.npy", "vectors.npy", "dialogues"
 
@@ -139,6 +140,7 @@ class VectorTable:
     @cached_property
     def conversations(self) -> Conversations:
         """Return the dialogues, ordered by their ids."""
+        check_files(self.folder, f"{DIALOGUES}/*")
         parts = [pq.read_table(path) for path in sorted((self.folder / DIALOGUES).glob("*.parquet"))]
         table = (
             pa.concat_tables(parts).sort_by([("source", "ascending"), ("dialogue_id", "ascending")]).combine_chunks()

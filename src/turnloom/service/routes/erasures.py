@@ -13,7 +13,18 @@ from turnloom.errors import TurnloomError
 from turnloom.service.audit import digest
 from turnloom.service.errors import RefusedError
 from turnloom.service.resources import Resources
-from turnloom.service.routes.shared import ERRORS, Asked, Name, Using, audited, example, json_answer, needs, not_served
+from turnloom.service.routes.shared import (
+    ERRORS,
+    Asked,
+    Name,
+    Using,
+    audited,
+    example,
+    json_answer,
+    needs,
+    not_served,
+    without_folders,
+)
 
 router = APIRouter(tags=["erasures"], responses=ERRORS)
 _threads = ThreadPoolExecutor(1, "erasure")
@@ -76,7 +87,7 @@ async def erase(asked: EraseRequest, using: Using, request: Request) -> Response
         call = audited(request, using, "erase", what, _erase, using, erasure)
         return json_answer(await asyncio.get_running_loop().run_in_executor(_threads, call))
     except TurnloomError as error:
-        raise RefusedError(409, "not_erased", f"{error.problem}: {error.fix}.") from error
+        raise RefusedError(409, "not_erased", f"{without_folders(error.problem)}: {error.fix}.") from error
 
 
 def _erase(using: Resources, erasure: Erasure) -> dict[str, int]:

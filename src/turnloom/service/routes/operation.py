@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-import re
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel
 
 from turnloom import __version__
+from turnloom.errors import TurnloomError
 from turnloom.service.errors import RefusedError
 from turnloom.service.keys import tenant_of
 from turnloom.service.resources import Resources
-from turnloom.service.routes.shared import ERRORS, Using, change, json_answer, needs, service_of
+from turnloom.service.routes.shared import (
+    ERRORS,
+    Using,
+    audited,
+    change,
+    json_answer,
+    needs,
+    service_of,
+    without_folders,
+)
+from turnloom.service.snapshots import take_snapshot
 
 router = APIRouter(tags=["operation"], responses=ERRORS)
-_FOLDERS = re.compile(r"(?<!\S)/\S*/")
+_snapshots = ThreadPoolExecutor(1, "snapshot")
 
 
 @router.get("/health/live")
@@ -60,7 +73,7 @@ async def info(request: Request, using: Using) -> Response:
 
 def _problems(using: Resources) -> dict[str, str]:
     """Return what does not work or was skipped, without the paths of folders."""
-    problems = {part: _FOLDERS.sub("", problem) for part, problem in using.failing.items()}
+    problems = {part: without_folders(problem) for part, problem in using.failing.items()}
     for name, part in (("intents", using.intents), ("replies", using.replies)):
         if part is not None and part.damaged:
             problems.setdefault(name, f"{part.damaged} damaged changes were skipped")
@@ -84,6 +97,27 @@ async def reload(request: Request, using: Using) -> Response:
     """Reload models, intents and replies in every worker; requests in progress are not affected."""
     await change(request, using, "reload", {}, service_of(request).wish_reload)
     return json_answer({"status": "reloading"}, 202)
+
+
+class Snapshot(BaseModel):
+    """A snapshot that was taken.
+
+    Attributes:
+        snapshot: Its folder, below the configured one.
+    """
+
+    snapshot: str
+
+
+@router.post("/admin/snapshots", status_code=201, response_model=Snapshot, dependencies=[needs("admin")])
+async def snapshot(request: Request, using: Using) -> Response:
+    """Copy models, intents, replies and changes of the service and of all tenants. Everything goes on meanwhile."""
+    call = audited(request, using, "snapshot", {}, take_snapshot, service_of(request).config)
+    try:
+        taken = await asyncio.get_running_loop().run_in_executor(_snapshots, call)
+    except TurnloomError as error:
+        raise RefusedError(409, "no_snapshot", f"{without_folders(error.problem)}.", retry_after=5) from error
+    return json_answer({"snapshot": taken.name}, 201)
 
 
 page_router = APIRouter(include_in_schema=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from math import ceil
 from typing import Annotated, Any, TypeVar
@@ -43,6 +44,7 @@ _STATUSES = (400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 431, 500, 50
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorShape, **_DESCRIBED.get(status, {})} for status in _STATUSES
 }
+_FOLDERS = re.compile(r"(?<!\S)/\S*/")
 _bearer = HTTPBearer(auto_error=False, description="An API key of the service.")
 
 
@@ -204,6 +206,11 @@ def charge_tokens(tokens: int, most: int | None, param: str) -> None:
     seconds = work.take_tokens(tokens)
     if seconds:
         raise RefusedError(429, "token_quota", "This key's tokens are used up.", retry_after=ceil(seconds))
+
+
+def without_folders(problem: str) -> str:
+    """Return what to tell clients of a problem: the names of files, not where they are."""
+    return _FOLDERS.sub("", problem)
 
 
 def json_answer(content: Any, status: int = 200) -> Response:
