@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -101,9 +102,11 @@ class Person:
 
     def merge_into(self, group: int) -> None:
         """Merge the open group into another one."""
-        self._type("#other", self.work.board.names[group])
+        name = self.work.board.names[group]
+        self._type("#other", name)
         self.clicks += 1
-        self.page.get_by_role("option").first.click()
+        # Not just the first one: the list may not be filtered yet.
+        self.page.get_by_role("option", name=re.compile(rf"{re.escape(name)} \([\d,]+\)$")).click()
         self._edit("#merge")
 
     def search(self, query: str) -> list[str]:
