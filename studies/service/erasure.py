@@ -98,7 +98,7 @@ def main() -> None:
     parser.add_argument("--erasures", type=int, default=50)
     given = parser.parse_args()
     prepare(given.work, given.model, None)
-    served = Served(given.work, workers=2, limits={"request_seconds": 300})
+    served = Served(given.work, workers=2, limits={"request_seconds": 300}, scrub=False)
     load = Load(served.address)
     seen: dict[str, list[str]] = {}
     words: list[str] = []

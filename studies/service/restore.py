@@ -106,7 +106,7 @@ def main() -> None:
     from turnloom.runtime import load_encoder
 
     vectors = load_encoder(given.work / "model").encode(TEXTS[:10])
-    served = Served(given.work, workers=1, snapshots="snapshots")
+    served = Served(given.work, workers=1, limits={"request_seconds": 300}, scrub=False)
     missing = differing = written = 0
     seconds: list[float] = []
     try:

@@ -116,6 +116,10 @@ class LiveReplies:
                 return index.suggest(context, k, mode=mode, where=where)
             return index.suggest_for(context, state.query()[0], k, SearchOptions(mode, where), state)
 
+        return self._searched(search)
+
+    def _searched(self, search: Callable[[ReplyIndex], list[Suggestion]]) -> tuple[int, list[Suggestion]]:
+        """Search, once again if the version was removed meanwhile; return the index version and what was found."""
         index = self.index
         try:
             replies = search(index)
@@ -135,7 +139,7 @@ class LiveReplies:
         Raises:
             Exception: If that fails.
         """
-        self.index.suggest(["hello"], 1, reranked=1)
+        self._searched(lambda index: index.suggest(["hello"], 1, reranked=1))
 
     @property
     def damaged(self) -> int:

@@ -181,4 +181,4 @@ def _load_part(name: str, load: Callable[[], Part | None], problems: dict[str, T
 def unreadable(name: str, error: Exception) -> TurnloomError:
     """Return what to say of data that cannot be read."""
     fix = "find the damaged file with 'turnloom verify', and restore its folder from a backup"
-    return TurnloomError(f"{name} cannot be read ({type(error).__name__})", fix)
+    return TurnloomError(f"{name} cannot be read ({type(error.__cause__ or error).__name__})", fix)
