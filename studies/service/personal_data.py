@@ -10,6 +10,7 @@ Usage: python -m studies.service.personal_data MODEL --work FOLDER
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -27,7 +28,7 @@ SETS = ("third", "fourth")
 """The hardest, by authors who had not seen the patterns; these were widened by what they missed of them."""
 SHORTEST = 6
 """Shorter values are found by chance."""
-PER_REQUEST = 100
+PER_REQUEST, EXAMPLES = 100, 10
 LIMITS = {"wait_seconds": 60, "request_seconds": 300}
 """A busy machine is not what is tried."""
 
@@ -53,11 +54,12 @@ def requests(texts: Sequence[str], first: int) -> Iterator[tuple[str, dict[str, 
     """Every field for texts of every route, those that store and those that should not."""
     turns = [{"speaker": "customer" if n % 2 else "agent", "text": text} for n, text in enumerate(texts)]
     yield "/v1/replies/conversations", {"conversations": [{"id": f"personal-{first}", "turns": turns}]}
+    texts = texts[:EXAMPLES]  # Intents are fitted again with each addition, and scrubbed by the same function.
     yield "/v1/intents/examples", {"examples": [{"message": text, "intent": "personal"} for text in texts]}
     yield "/v1/intents/examples", {"examples": [{"message": ["hello", text], "intent": "personal"} for text in texts]}
     described = [{"intent": f"intent {first + n}", "description": text} for n, text in enumerate(texts)]
     yield "/v1/intents/examples", {"examples": described}
-    for text in texts[:2]:  # Names: refused, or they hold nothing.
+    for text in texts[:2] if first == 0 else ():  # Names: refused, or they hold nothing.
         name, pair = text[:200], turns[:2]
         yield "/v1/intents/examples", {"examples": [{"message": "hello", "intent": name}]}
         yield "/v1/intents/examples/remove", {"intents": [name]}
@@ -88,10 +90,21 @@ def wait_indexed(state: Path) -> None:
         time.sleep(0.5)
 
 
-def bytes_of(folders: Sequence[Path]) -> bytes:
+def bytes_of(folders: Sequence[Path]) -> str:
     """All bytes of some folders and files, also uncompressed, in lower case."""
     paths = [path for one in folders for path in ([one] if one.is_file() else sorted(one.rglob("*"))) if path.is_file()]
-    return b"\0".join(piece for path in paths for piece in (str(path).encode(), *contents(path))).lower()
+    pieces = (piece for path in paths for piece in (str(path).encode(), *contents(path)))
+    return b"\0".join(pieces).decode("utf-8", "replace").lower()
+
+
+def occurs(value: str, content: str) -> bool:
+    """Whether a value is somewhere, as it is or as in JSON. Digits of a longer number, such as a row id, are not."""
+    for form in {value, json.dumps(value)[1:-1]}:
+        before = r"(?<!\d)" if form[:1].isdecimal() else ""
+        after = r"(?!\d)" if form[-1:].isdecimal() else ""
+        if form.lower() in content and re.search(before + re.escape(form.lower()) + after, content):
+            return True
+    return False
 
 
 def main() -> None:
@@ -110,10 +123,9 @@ def main() -> None:
     finally:
         served.stop()
     content = bytes_of(places)
-    assert b"personal-0" in content, "what was added is there"
-    assert b"<email>" in content
-    forms = {value: {value.lower().encode(), json.dumps(value)[1:-1].lower().encode()} for value in replaced}
-    found = sorted(value for value, ways in forms.items() if any(way in content for way in ways))
+    assert "personal-0" in content, "what was added is there"
+    assert "<email>" in content
+    found = sorted(value for value in replaced if occurs(value, content))
     print(json.dumps(seen, indent=1), found[:40])
     print(f"{len(replaced)} values that patterns replace, {len(found)} found; {len(missed)} that they miss")
     if not given.dry:
