@@ -18,6 +18,7 @@ PARQUET_FILE_BYTES = 128 * 2**20
 """Small enough to spread over workers, large enough that a billion dialogues stay a few thousand files."""
 ROW_GROUP_BYTES = 32 * 2**20
 """The amount that a reader holds in memory at a time."""
+RAY_TRIES = 4
 _NOWHERE = logging.NullHandler()
 
 
@@ -52,10 +53,25 @@ def use_runner(name: str) -> None:
         raise TurnloomError("--runner ray needs Ray", "pip install 'turnloom[cluster]'") from error
     if not ray.is_initialized() and not os.environ.get("RAY_ADDRESS"):
         # A local cluster listens on loopback only; Ray's default would open its ports to the network.
-        ray.init(
-            _node_ip_address="127.0.0.1", include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR
-        )
+        _start_local_cluster(ray)
     daft().set_runner_ray(noop_if_initialized=True)
+
+
+def _start_local_cluster(ray: ModuleType) -> None:
+    """Start Ray here; again if need be, because a busy machine may exceed the 30 seconds that Ray gives itself."""
+    for tries_left in reversed(range(RAY_TRIES)):
+        try:
+            ray.init(
+                _node_ip_address="127.0.0.1", include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR
+            )
+        except Exception as error:  # noqa: PERF203
+            if "timed out during startup" not in str(error):
+                raise
+            if not tries_left:
+                raise TurnloomError("Ray did not start in time", "try again when the machine is less busy") from error
+            ray.shutdown()
+        else:
+            return
 
 
 def run_numbered(count: int, task: Callable[[int], object], threads: int = 1) -> None:
