@@ -106,6 +106,7 @@ def bodies(other: str) -> dict[tuple[str, str], list[Any]]:
         ("GET", "/health/live"): [None],
         ("GET", "/health/ready"): [None],
         ("POST", "/admin/reload"): [None],
+        ("POST", "/admin/snapshots"): [None, {"name": f"../tenants/{other}"}],
     }  # fmt: skip
 
 
