@@ -17,13 +17,12 @@ Before is what a person has without a studio: the intents' names, and the same m
 from __future__ import annotations
 
 import csv
+import runpy
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
-
-from examples.shop import TOPICS, write_chats
 
 from studies.intents.sets import AIRLINE, read_airline
 from studies.lib.figures import record
@@ -39,6 +38,8 @@ from turnloom.studio.learning import FALSE_REJECT, KnownVectors, Learner
 from turnloom.studio.workspace import Workspace
 
 MODEL = "models/turnloom-mini"
+_EXAMPLE = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "shop.py"))  # No package: examples are scripts.
+TOPICS, write_chats = _EXAMPLE["TOPICS"], _EXAMPLE["write_chats"]
 QUESTIONS = 40
 Gold = Callable[[str], str | None]
 SHOP = {
