@@ -117,11 +117,11 @@ MISTAKES = [
     ),
     Mistake(
         "a misspelt field",
-        "convert chats.csv --map rolle=role --out {out}",
-        "--map has no field 'rolle'. Fix: its fields are dialogue_id, text, speaker, turn, time, intent, "
+        "convert chats.csv --map roel=role --out {out}",
+        "--map has no field 'roel'. Fix: its fields are dialogue_id, text, speaker, turn, time, intent, "
         "language, dates, agent",
     ),
-    Mistake("a misspelt field of JSON", "convert chats.jsonl --map rolle=role --out {out}", "has no field 'rolle'"),
+    Mistake("a misspelt field of JSON", "convert chats.jsonl --map roel=role --out {out}", "has no field 'roel'"),
     Mistake("an empty file", "convert empty.csv --out {out}", "empty.csv is empty. Fix: leave it out"),
     Mistake("an output folder with other files", "convert chats.csv --out other", "holds files that are not a table's"),
     Mistake("a table that is there already", "convert chats.csv --out corpus", "add --overwrite"),
