@@ -186,8 +186,12 @@ def state_of(client: httpx.Client, folder: Path, tenant: str) -> tuple[list[Any]
 
 def settled(client: httpx.Client, folder: Path, tenant: str) -> tuple[list[Any], dict[str, str]]:
     """The state of a tenant once everything that it added itself is indexed."""
+    waiting = folder / "tenants" / tenant / "state" / "replies"
     before = None
-    while (state := state_of(client, folder, tenant)) != before:
+    # While a round of indexing runs, what it indexes waits in a file, and nothing else may change for long.
+    while (state := state_of(client, folder, tenant)) != before or any(
+        path.stat().st_size for path in waiting.glob("*ing.jsonl")
+    ):
         before = state
         time.sleep(2 * INDEXED_EVERY)
     return state
@@ -296,10 +300,10 @@ def main() -> None:
             total, crossings, changes = total + count, crossings + found, changes + changed
         logged = audited(folder)
     unlogged = [identity for identity in changes if not logged[identity]]
-    save("crossings", {"tries": total, "crossings": crossings, "changes": len(changes), "unlogged": unlogged})
     assert changes, "some tries change their own data"
     print(json.dumps(crossings, indent=1))
     if not given.dry:
+        save("crossings", {"tries": total, "crossings": crossings, "changes": len(changes), "unlogged": unlogged})
         figures = {"tenant_tries": total, "tenant_crossings": len(crossings)}
         record("service", figures | {"audit_changes": len(changes), "audit_lines_missing": len(unlogged)})
 
