@@ -59,7 +59,7 @@ def test_ray_gives_the_same_table_view_and_vectors(tmp_path: Path) -> None:
     native, ray = tmp_path / "native", tmp_path / "ray"
     run_all("native", str(source), str(model), str(native))
     command = [sys.executable, "-c", CHILD, "ray", str(source), str(model), str(ray)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
 
     manifests = [json.loads((out / "table" / "manifest.json").read_text()) for out in (native, ray)]
