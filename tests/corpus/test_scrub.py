@@ -322,7 +322,7 @@ HOSTILE = [
     ],
     ("", "".join(random.Random(0).choices("aB1.-@+ /:()'", k=997)), ""),
 ]
-BUDGET = 20e-6
+BUDGET = 50e-6
 """Seconds of processor time for a character: many times what is needed, and a hundredth of what a square costs."""
 PAUSE = 3e-3
 """Seconds that any text may take: the collector's, and a clock's that ticks seldom."""
