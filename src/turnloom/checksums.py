@@ -56,7 +56,7 @@ def read_listing(path: Path) -> Checksums:
     """
     try:
         content = path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     try:
         found = json.loads(content)

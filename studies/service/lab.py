@@ -137,10 +137,17 @@ def client(address: str, **options: Any) -> httpx.Client:
     return httpx.Client(base_url=address, headers={"Authorization": f"Bearer {ADMIN}"}, timeout=30, **options)
 
 
-def wait_ready(address: str, seconds: float = 3_600, path: str = "/health/ready") -> float:
-    """Until it is ready; how long that took."""
+def wait_ready(
+    address: str,
+    seconds: float = 3_600,
+    path: str = "/health/ready",
+    process: subprocess.Popen[bytes] | None = None,
+) -> float:
+    """Until it is ready, or its process has ended; how long that took."""
     began = time.monotonic()
     while time.monotonic() - began < seconds:
+        if process is not None and process.poll() is not None:
+            raise RuntimeError(f"{address} ended with code {process.returncode}; its log says why")
         try:
             if httpx.get(f"{address}{path}", timeout=2).status_code == 200:
                 return time.monotonic() - began
@@ -165,7 +172,7 @@ class Served:
             self.process = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, stdout=log, stderr=log)
         self.parent = psutil.Process(self.process.pid)
         try:
-            wait_ready(self.address)
+            wait_ready(self.address, process=self.process)
         except BaseException:
             self.stop()
             raise

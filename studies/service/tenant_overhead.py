@@ -18,13 +18,19 @@ import httpx
 import numpy as np
 
 from studies.lib.figures import record
-from studies.service.lab import ADMIN, Served, arguments, prepare, save
+from studies.service.lab import ADMIN, OTHER, Served, arguments, prepare, save
 from studies.service.load import generate
+from turnloom.service.keys import hashed
 
 BEFORE = "539cfe8"
 """The last commit without tenants."""
 LIMITS = {"wait_seconds": 60, "request_seconds": 300}
 """Nothing is refused, however slow the machine is at the moment."""
+KEYS = [
+    {"name": name, "hash": hashed(key), "scopes": ["embeddings", "metrics"]}
+    for name, key in (("study", ADMIN), ("other", OTHER))
+]
+"""Scopes that the earlier code knows, too. No intents and replies are served: newer code writes them otherwise."""
 ROOT = Path(__file__).parents[2]
 
 
@@ -32,6 +38,9 @@ ROOT = Path(__file__).parents[2]
 def code_before(folder: Path) -> Iterator[Path]:
     """The code of the earlier commit."""
     git = ["git", "-C", str(ROOT), "worktree"]
+    subprocess.run(
+        [*git, "remove", "--force", str(folder)], check=False, capture_output=True
+    )  # Of a run that was killed.
     subprocess.run([*git, "add", "--force", "--detach", str(folder), BEFORE], check=True, capture_output=True)
     try:
         yield folder / "src"
@@ -45,7 +54,7 @@ def serving(work: Path, source: Path) -> Iterator[str]:
     before = os.environ.get("PYTHONPATH", "")
     os.environ["PYTHONPATH"] = f"{source}{os.pathsep}{before}"
     try:
-        served = Served(work, page=False, limits=LIMITS)
+        served = Served(work, page=False, limits=LIMITS, keys=KEYS, intents=None, replies=None)
     finally:
         os.environ["PYTHONPATH"] = before
     try:
@@ -88,6 +97,7 @@ def main() -> None:
             order = (old, new) if number % 2 == 0 else (new, old)
             rates = {address: rate(address, given.seconds) for address in order}
             rounds.append({"before": rates[old], "now": rates[new]})
+            print(rounds[-1], flush=True)
     overheads = np.array([100 * (one["before"] / one["now"] - 1) for one in rounds])
     draws = np.random.default_rng(0).choice(overheads, (2_000, len(overheads)))
     low, high = np.percentile(np.median(draws, axis=1), [2.5, 97.5])

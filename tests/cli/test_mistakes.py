@@ -37,8 +37,9 @@ if quota:
 if user and os.getuid() == 0:
     # What commands import on their way is imported now: the interpreter's own files may be closed to that user.
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
-        inspect = ["inspect", "chats.csv", "--html", f"{folder}/page.html"]
-        for first in (inspect, ["convert", "chats.csv", "--out", f"{folder}/table"]):
+        page = ["--html", f"{folder}/page.html"]
+        convert = ["convert", "chats.csv", "--out", f"{folder}/table"]
+        for first in (["inspect", "chats.csv", *page], ["inspect", "corpus", *page], convert):
             with contextlib.suppress(SystemExit):
                 run(*first)
     os.setgroups([])

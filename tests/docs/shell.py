@@ -113,6 +113,8 @@ class Shell:
             subprocess.run([sys.executable, "-I", ROOT / script, *options], check=True)
         elif words[:2] == ["turnloom", "serve"] and len(words) == 3 and not words[2].startswith("-"):
             self.serve(Path(words[2]))
+        elif words[:2] == ["turnloom", "studio"] and len(words) == 3:
+            self.open_studio(words[2])
         else:
             assert words[0] == "turnloom", command.text
             said = f"{shlex.split(given)[1]}\n" if given else Path(read).read_text(encoding="utf-8") if read else ""
@@ -142,6 +144,9 @@ class Shell:
             words = [*words, "--minutes", "0.02", "--start", "turnloom-mini"]
         if words[1] == "serve" and "--check" in words:
             self.configure(Path(words[2]))  # It takes the port, as a start does.
+        if words[1] == "restore":
+            self.close()
+            words = [*words[:2], str(max(Path(words[2]).parent.iterdir())), *words[3:]]
         self.monkeypatch.setattr(sys, "stdin", io.StringIO(said))
         self.monkeypatch.setattr(sys, "argv", words)
         with pytest.raises(SystemExit) as stop:
@@ -160,10 +165,19 @@ class Shell:
         """The service in a process of its own, on a free port, with the page's models named in its configuration."""
         self.close()
         self.configure(config)
-        command = [sys.executable, "-m", "turnloom.cli.main", "serve", str(config)]
+        wait_ready(f"http://{self.address}", self.start(["serve", str(config)]), seconds=600)  # On a busy machine.
+
+    def open_studio(self, folder: str) -> None:
+        """The studio, as a process of its own."""
+        self.close()
+        port = free_port()
+        wait_ready(f"http://127.0.0.1:{port}", self.start(["studio", folder, "--port", str(port)]), 600, path="/")
+
+    def start(self, words: list[str]) -> subprocess.Popen[bytes]:
         with Path("service.log").open("wb") as log:
+            command = [sys.executable, "-m", "turnloom.cli.main", *words]
             self.service = subprocess.Popen(command, env=ENVIRONMENT, stdout=log, stderr=log)
-        wait_ready(f"http://{self.address}", self.service, seconds=600)  # However busy the machine is.
+        return self.service
 
     def configure(self, config: Path) -> None:
         """Set a free port, and a model that there is."""

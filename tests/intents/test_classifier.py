@@ -13,6 +13,7 @@ from sklearn.model_selection import cross_val_score
 
 from tests.intents.toy import Topics, messages, names
 from turnloom.errors import TurnloomError
+from turnloom.files import list_again
 from turnloom.intents import OUT_OF_SCOPE, IntentClassifier, evaluate
 from turnloom.intents.examples import UnknownIntentError
 
@@ -101,7 +102,7 @@ def test_another_models_vectors_are_refused(classifier: IntentClassifier, tmp_pa
         (lambda folder: (folder / "intents.json").unlink(), "holds no intents"),
         (lambda folder: (folder / "intents.json").write_text("{"), "is damaged"),
         (
-            lambda folder: (folder / "intents.json").write_text('{"format": 7}'),
+            lambda folder: (folder / "intents.json").write_text('{"format": 7}') and list_again(folder),
             "has the format 7, this version reads 2",
         ),
         (lambda folder: (folder / "intents.safetensors").write_bytes(b"\0" * 40), "is damaged"),
@@ -140,6 +141,7 @@ def test_a_saved_classifier_with_a_wrong_value_is_damaged(
         inner = inner[name]
     inner[path[-1]] = value
     file.write_text(json.dumps(saved))
+    list_again(tmp_path / "saved")  # Whoever changed it on purpose; what was changed by accident is named before.
     with pytest.raises(TurnloomError, match=r"saved is damaged \(.+\): fit again") as raised:
         IntentClassifier.load(tmp_path / "saved", Topics())
     assert "\n" not in str(raised.value)

@@ -89,7 +89,7 @@ def state_is_a_file(place: Path, _: dict[str, Any]) -> None:
         (replaced("replies"), "replies holds vectors of model"),
         (cut("model/model.safetensors"), "model holds a damaged model"),
         (cut("reranker/model.safetensors"), "reranker holds a damaged model"),
-        (cut("intents/intents.safetensors"), "intents is damaged"),
+        (cut("intents/intents.safetensors"), "intents.safetensors is damaged"),
         (cut("replies/index.json"), "index.json"),
         (encoder_as_reranker, "model holds no cross-encoder"),
         (scorer_as_model, "replies holds no model"),

@@ -81,11 +81,13 @@ def write_config(folder: Path, **changes: object) -> tuple[Path, str]:
     return path, f"http://127.0.0.1:{port}"
 
 
-def wait_ready(address: str, process: subprocess.Popen[bytes], seconds: float = 600) -> None:
+def wait_ready(
+    address: str, process: subprocess.Popen[bytes], seconds: float = 600, path: str = "/health/ready"
+) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and process.poll() is None:
         try:
-            if httpx.get(f"{address}/health/ready", timeout=2).status_code == 200:
+            if httpx.get(f"{address}{path}", timeout=2).status_code == 200:
                 return
         except httpx.TransportError:
             pass

@@ -21,13 +21,12 @@ from turnloom.cli.console import (
     write_lines,
     write_text,
 )
-from turnloom.cli.intents_inputs import is_names_file, read_names, read_pool
+from turnloom.cli.intents_inputs import called_names, confirmed, is_names_file, read_pool
 from turnloom.cli.intents_report import percent, say_fitted
 from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
     from turnloom.intents import Cluster, LabelledMessage
-    from turnloom.intents.names import Names
 
 app = typer.Typer(help="Detect intents from a few examples, and know when none fits.", no_args_is_help=True)
 MODEL = typer.Option(None, help="The model's folder, if it has moved.")
@@ -107,9 +106,9 @@ def fit(
     find_model(model)
     from turnloom.intents import IntentClassifier
 
-    called = _called(examples, descriptions, names)
+    called = called_names(examples, descriptions, names)
     messages, labels = ([], []) if is_names_file(examples) else _labelled(examples, format)
-    messages, labels = [*messages, *(said := _confirmed(feedback))], [*labels, *said.values()]
+    messages, labels = [*messages, *(said := confirmed(feedback))], [*labels, *said.values()]
     unlabelled = read_pool(pool, context_turns) if pool else []
     classifier = IntentClassifier(
         model,
@@ -134,30 +133,6 @@ def fit(
         count(len(messages))
     classifier.save(out)
     say_fitted(classifier, out)
-
-
-def _confirmed(feedback: Path | None) -> dict[tuple[str, ...], str]:
-    """Return the messages whose intent people confirmed or corrected."""
-    from turnloom.feedback import Feedback
-
-    if feedback is None:
-        return {}
-    if not feedback.is_file():
-        raise TurnloomError(f"{feedback} does not exist", "name a file of feedback, such as a studio's feedback.jsonl")
-    return dict(Feedback(feedback).labelled())
-
-
-def _called(examples: str, descriptions: Path | None, names: bool) -> Names:
-    """Return what intents are called, from the file of names or the descriptions."""
-    if not names:
-        if descriptions is not None or is_names_file(examples):
-            raise TurnloomError("--no-names does not go with a file of names", "leave one of them out")
-        return False
-    both = [Path(examples)] if is_names_file(examples) else []
-    found: dict[str, str] = {}
-    for path in [*both, *([descriptions] if descriptions else [])]:
-        found |= read_names(path)
-    return found or True
 
 
 @app.command("predict")

@@ -1,14 +1,17 @@
-"""Names and unlabelled messages for `turnloom intents fit`."""
+"""Names, feedback and unlabelled messages for `turnloom intents fit`."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from turnloom.cli.console import messages_from
 from turnloom.errors import TurnloomError
+
+if TYPE_CHECKING:
+    from turnloom.intents.names import Names
 
 ENOUGH_TURNS = 200_000
 """Turns of a table to read for a pool: of a larger one, a sample of its dialogues."""
@@ -38,6 +41,30 @@ def read_names(path: Path) -> dict[str, str]:
         return given_names(found)
     except TurnloomError as error:
         raise TurnloomError(f"{path}: {error.problem}", error.fix) from error
+
+
+def confirmed(feedback: Path | None) -> dict[tuple[str, ...], str]:
+    """Return the messages whose intent people confirmed or corrected."""
+    from turnloom.feedback import Feedback
+
+    if feedback is None:
+        return {}
+    if not feedback.is_file():
+        raise TurnloomError(f"{feedback} does not exist", "name a file of feedback, such as a studio's feedback.jsonl")
+    return dict(Feedback(feedback).labelled())
+
+
+def called_names(examples: str, descriptions: Path | None, names: bool) -> Names:
+    """Return what intents are called, from the file of names or the descriptions."""
+    if not names:
+        if descriptions is not None or is_names_file(examples):
+            raise TurnloomError("--no-names does not go with a file of names", "leave one of them out")
+        return False
+    both = [Path(examples)] if is_names_file(examples) else []
+    found: dict[str, str] = {}
+    for path in [*both, *([descriptions] if descriptions else [])]:
+        found |= read_names(path)
+    return found or True
 
 
 def read_pool(source: str, context_turns: int) -> list[tuple[str, ...]]:

@@ -18,13 +18,14 @@ from turnloom.replies.manifest import (
     MANIFEST,
     IndexManifest,
     IndexVersion,
+    chosen_version,
     read_index_manifest,
     sole_writer,
 )
-from turnloom.replies.occurrences import ReplyOptions, reply_keys, tables_of
+from turnloom.replies.occurrences import ReplyOptions, said_keys, tables_of
 from turnloom.replies.preference import Preference
 from turnloom.replies.search import RARITY, Mode, Searcher, SearchOptions
-from turnloom.replies.store import Store, quoted
+from turnloom.replies.store import Store, named_condition
 from turnloom.replies.suggestion import (
     RERANK_WEIGHT,
     RERANKED,
@@ -40,8 +41,6 @@ from turnloom.runtime.protocols import Context, Encoder, Progress, Scorer, Vecto
 
 SHARD_SIZE = 20_000
 """Turns read between two commits: the most that a killed run loses."""
-REMEMBERED = 50
-"""Text from this many recent turns is not suggested again."""
 Tables = Path | str | Sequence[Path | str]
 
 
@@ -82,13 +81,7 @@ class ReplyIndex:
         self._open(version)
 
     def _open(self, number: int | None) -> None:
-        versions = {version.number: version for version in self._manifest.versions}
-        if not versions:
-            raise TurnloomError(f"{self.folder} is not built yet", "finish it with: turnloom replies build")
-        chosen = versions.get(max(versions) if number is None else number)
-        if chosen is None:
-            there = ", ".join(map(str, versions))
-            raise TurnloomError(f"{self.folder} has no version {number}", f"it has {there}")
+        chosen = chosen_version(self.folder, self._manifest, number)
         if self.encoder is not None and not is_made_for(self.encoder, chosen.fingerprint):
             raise model_mismatch(self.folder, chosen, self.encoder)
         self._searcher = Searcher(self._store, chosen)
@@ -164,14 +157,7 @@ class ReplyIndex:
             replies: The texts of replies to remove everywhere; case does not matter.
             where: An SQL condition over `dialogue_id`, `source` and `turn`.
         """
-        conditions = [f"({where})"] if where else []
-        if conversations:
-            conditions.append(f"dialogue_id IN ({', '.join(map(quoted, conversations))})")
-        if replies:
-            conditions.append(f"reply IN ({', '.join(map(str, reply_keys(pa.array(list(replies)))))})")
-        if not conditions:
-            raise TurnloomError("nothing to delete was named", "name conversations or replies")
-        condition = " OR ".join(conditions)
+        condition = named_condition(conversations, replies, where)
         with sole_writer(self.folder):
             try:
                 self._writer().delete(condition, f"delete where {condition[:200]}")
@@ -202,8 +188,7 @@ class ReplyIndex:
     @staticmethod
     def rollback(folder: Path | str) -> str | None:
         """Undo an unfinished write, and return its description; None if there is none."""
-        path = Path(folder)
-        read_index_manifest(path)  # Do not create a lock in a folder without an index.
+        read_index_manifest(path := Path(folder))  # Do not create a lock in a folder without an index.
         with sole_writer(path):
             return IndexWriter(path, read_index_manifest(path), None).rollback()
 
@@ -298,7 +283,7 @@ class ReplyIndex:
         reordered = self.scorer is not None or reranker is not None or self._preference is not None
         limit = max(k, options.reranked) if reordered else k
         direction = None if vector is None else unit_rows(vector[None])[0]
-        said = set() if options.repeats else set(reply_keys(pa.array(context[-REMEMBERED:], pa.string())).tolist())
+        said = set() if options.repeats else said_keys(context)
         hits = self._searcher.hits(context[-1], direction, options, limit + len(said))
         pairs = zip(hits, self._searcher.suggestions(hits), strict=True)
         new = [(hit, suggestion) for hit, suggestion in pairs if suggestion.key not in said][:limit]

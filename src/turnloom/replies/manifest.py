@@ -181,6 +181,22 @@ def read_index_manifest(folder: Path) -> IndexManifest:
     return manifest
 
 
+def chosen_version(folder: Path, manifest: IndexManifest, number: int | None) -> IndexVersion:
+    """Return a version of an index, or the newest one.
+
+    Raises:
+        TurnloomError: If there is no finished index, or no such version.
+    """
+    versions = {version.number: version for version in manifest.versions}
+    if not versions:
+        raise TurnloomError(f"{folder} is not built yet", "finish it with: turnloom replies build")
+    chosen = versions.get(max(versions) if number is None else number)
+    if chosen is None:
+        there = ", ".join(map(str, versions))
+        raise TurnloomError(f"{folder} has no version {number}", f"it has {there}")
+    return chosen
+
+
 def read_pending(folder: Path) -> PendingWrite | None:
     """Read the unfinished write, if there is one."""
     path = folder / JOURNAL

@@ -29,6 +29,8 @@ from turnloom.views.dialogue_view import DIALOGUES_AT_A_TIME, Dialogues, Indices
 Keys = npt.NDArray[np.int64]
 MOST_CONVERSATIONS = 5
 """The most source conversations listed per reply; a polite reply may occur in all of them."""
+REMEMBERED = 50
+"""Text from this many recent turns is not suggested again."""
 CONVERSATION = pa.struct([("dialogue_id", pa.string()), ("source", pa.string()), ("turn", pa.int32())])
 
 OCCURRENCE_TYPES = {
@@ -58,6 +60,11 @@ def reply_keys(texts: pa.Array) -> Keys:
         (True, False)
     """
     return response_keys(normalise_texts(texts)).view(np.int64)
+
+
+def said_keys(context: Sequence[str]) -> set[int]:
+    """Return the keys of the recent turns, which are not suggested again."""
+    return set(reply_keys(pa.array(context[-REMEMBERED:], pa.string())).tolist())
 
 
 def key_check() -> int:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from turnloom.errors import TurnloomError
-from turnloom.replies.occurrences import CONVERSATION, OCCURRENCE_TYPES
+from turnloom.replies.occurrences import CONVERSATION, OCCURRENCE_TYPES, reply_keys
 from turnloom.runtime.onnx_backend import usable_cores
 from turnloom.runtime.protocols import Vectors
 
@@ -81,6 +81,26 @@ def quoted(text: str) -> str:
 def vector_array(vectors: Vectors) -> pa.Array:
     """Convert vectors to an Arrow column."""
     return pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
+
+
+def named_condition(conversations: Sequence[str], replies: Sequence[str], where: str | None) -> str:
+    """Return the SQL condition for occurrences of these conversations or replies, or that meet a condition.
+
+    Raises:
+        TurnloomError: If nothing is named.
+
+    Example:
+        >>> named_condition(["chat-1", "o'clock"], [], "source = 'web'")
+        "(source = 'web') OR dialogue_id IN ('chat-1', 'o''clock')"
+    """
+    conditions = [f"({where})"] if where else []
+    if conversations:
+        conditions.append(f"dialogue_id IN ({', '.join(map(quoted, conversations))})")
+    if replies:
+        conditions.append(f"reply IN ({', '.join(map(str, reply_keys(pa.array(list(replies)))))})")
+    if not conditions:
+        raise TurnloomError("nothing to delete was named", "name conversations or replies")
+    return " OR ".join(conditions)
 
 
 class Store:
