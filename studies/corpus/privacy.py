@@ -1,7 +1,7 @@
 """Recall and over-scrub on the labelled halves of the tests, with and without the extra `privacy`.
 
 A text counts as found if nothing of its marked values is left; a text without personal data counts as over-scrubbed if
-anything in it was replaced. User names count apart, as names do. All sets but `seventh` and `held_back` were tuned on.
+anything in it was replaced. User names count apart, as names do. All sets but `eighth` and `held_back` were tuned on.
 Nothing of these two is shown: don't tune on them.
 
 Usage: python -m studies.corpus.privacy SPACY_MODEL [HALF ...]
@@ -29,8 +29,9 @@ PREFIXES = {
     "blind": "pii_blind",
     "terse": "pii_terse",
     "seventh": "pii_seventh",
+    "eighth": "pii_eighth",
 }
-HEADLINE = "seventh"
+HEADLINE = "eighth"
 """By an author who had not seen the patterns, measured once: its figures are `pii_recall` and the like, too."""
 
 

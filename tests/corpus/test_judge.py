@@ -10,7 +10,7 @@ from turnloom.corpus.privacy.candidates import CANDIDATE_HINT, candidates
 from turnloom.corpus.privacy.judge import JUDGED_KINDS, find_judged
 from turnloom.corpus.privacy.patterns import KINDS, find_personal, scrub_text, scrub_texts
 
-SETS = ("development", "held_back", "independent", "second", "third", "fourth", "blind", "terse")
+SETS = ("development", "held_back", "independent", "second", "third", "fourth", "blind", "terse", "seventh")
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,14 @@ _PLANNED = re.compile(
 
 BIRTH_DATES = (
     cued("BIRTHDATE", _BORN, _DATE, script="生年月日|出生日期|생년월일|出生"),
+    Pattern(
+        "BIRTHDATE",
+        r"(?i:born|birthday|b-?day)[^\n]* \d",
+        re.compile(
+            rf"(?<![\w<])(?i:born|birthday|b-?day)(?:'?s| is| was| on| the){{0,2}}:? (?P<value>{_DAY}[/.]{_DAY})"
+            rf"(?![./:\d]| ?(?i:h|hours|am|pm|%|kg|lbs?)\b)"
+        ),
+    ),
     # "27/03/2006 is when I was born", "im 11 04 1958"
     Pattern(
         "BIRTHDATE",

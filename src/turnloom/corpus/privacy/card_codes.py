@@ -42,7 +42,7 @@ CARD_CODES = (
     cued("SECRET", _CARD_CODES, r"\d{3,4}", _is_card_code),
     *near("SECRET", _CARD_CODES, r"(?<!\d )(?:\d{3,4}|\d(?: \d){2,3})(?! ?\d)", _is_card_code, behind=25),
     *near("SECRET", _CARD_CODES, _THREE, behind=25, digits=False, hint=SPELLED_HINT),
-    asked("SECRET", _CARD_CODES, rf"\d{{3,4}}(?![\w.,:/-]\w)|{_THREE}(?!\w)"),
+    asked("SECRET", _CARD_CODES, rf"\d{{3,4}}(?!\w|[.,:/-]\w)|{_THREE}(?!\w)"),
     # The date beside the code: "exp 08/29 sec 416".
     Pattern(
         "SECRET",

@@ -102,11 +102,12 @@ def _is_bare(value: str, before: str) -> bool:
 
 
 def _is_mixed(value: str, before: str) -> bool:
-    """Whether letters and digits are a code, and no flight's number."""
+    """Whether letters and digits are a code, and no flight's number or coupon."""
     flight = (
         re.fullmatch(r"[A-Z]{2}\d{2,4}", value) is not None and re.search(r"(?i)code(?: is)?[: ]*$", before) is None
     )
-    return not flight and any(map(str.isalpha, value)) and _is_sent(value, before)
+    coupon = re.fullmatch(r"[A-Z]{4,10}\d{1,2}", value) is not None
+    return not flight and not coupon and any(map(str.isalpha, value)) and _is_sent(value, before)
 
 
 _UNNAMED = (
@@ -173,14 +174,6 @@ CODES = (
             rf"authenticate|unlock)\b|"
             r"as the (?:one-time |verification |security )?(?:code|passcode)|(?:by|via) (?:sms|SMS|text)\b|"
             r"received but)"
-        ),
-    ),
-    Pattern(
-        "SECRET",
-        r"(?i:texted|sms)",
-        re.compile(
-            rf"(?<![\w<])(?i:texted|sms'?d?)(?: me)?(?: the| a)?(?: code)?[: ]{{1,2}}(?P<value>{_CODE})"
-            rf"(?!\w)"
         ),
     ),
     *near("SECRET", _SENT, rf"(?<!\d )(?:{_DIGITS})(?! ?\d| [A-D]\b)", _is_sent, ahead=80, also=_DIGITS_HINT),

@@ -8,6 +8,7 @@ import re
 from turnloom.corpus.privacy.links import is_public_link
 from turnloom.corpus.privacy.pattern import NUMBERING, NUMERAL, SPELLED_HINT, Pattern, is_elsewhere
 from turnloom.corpus.privacy.phones import is_phone
+from turnloom.corpus.privacy.spelled_mail import AT, DOT, MAILERS, SMALL_NUMBER, SPELLED_MAIL
 
 __all__ = ["ADDRESSES", "CALLS"]
 
@@ -34,18 +35,6 @@ _TOP = (
     "pt|ie|br|jp|"
     "cn|ru|nz|mx|za|shop|store|online|site|tech|cloud|xyz|ly|gl|be|example|test"
 )
-_MAILERS = "gmail|googlemail|yahoo|hotmail|outlook|icloud|aol|gmx|proton|protonmail|web|live|msn|fastmail|yandex|mail"
-_AT = r"at|arroba|arobase|chiocciola|собака|ät|apenstaartje"
-# Words between a comma and an address: "Hi Tracy, I sent it to jo dot doe at …".
-_NO_SENTENCE = r"(?!(?i:at|to|i|it|is|me|my|you|your|we|the|for|from|on|in|send|sent|mail|email)\b)"
-_DOT = r"dot|punto|point|punkt|ponto|точка|punt"
-_JOIN = rf"{_DOT}|underscore|dash|hyphen|minus|plus|guion|tiret"
-_SPOKEN_USER = rf"[^\W_][\w.+-]{{0,40}}(?: (?i:{_JOIN}) [\w.+-]{{1,30}}){{0,4}}"
-_END = r"(?![\w@])"
-_SMALL_NUMBER = (
-    r"oh|zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|"
-    r"twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred"
-)
 
 ADDRESSES = (
     # "https://user:secret@host/path", "postgres://...": before the e-mail address that it seems to hold.
@@ -58,8 +47,8 @@ ADDRESSES = (
     # Matches every word, address or not, so that none is scanned again from each of its characters.
     Pattern(
         "EMAIL",
-        r"[^\s@]@[^\s@]+\.",
-        re.compile(r"[\w.%+'-]+(?:(?<=\w)@(?:[\w-]+\.)+(?:xn--[A-Za-z0-9-]{2,}|[^\W\d_]{2,})\b)?"),
+        r"[^\s@]@@?[^\s@]+\.",
+        re.compile(r"[\w.%+'-]+(?:(?<=\w)@@?(?:[\w-]+\.)+(?:xn--[A-Za-z0-9-]{2,}|[^\W\d_]{2,})\b)?"),
         lambda value, before: "@" in value,
         digits=False,
     ),
@@ -67,61 +56,29 @@ ADDRESSES = (
         "EMAIL",
         r"@ | @|@[A-Za-z0-9-]+,",
         re.compile(
-            r"(?<![\w.@+-])[\w+-][\w.+-]{0,63}(?:(?: \. ?[\w+-]{1,30}){0,2}(?: @ ?|@ )[\w-]{1,63}(?: ?\. "
-            r"?[A-Za-z]{2,12}){1,3}|"
+            r"(?<![\w.@+-])[\w+-][\w.+-]{0,63}(?:(?: \. ?[\w+-]{1,30}){0,2}(?: @ ?|@ )[\w-]{1,63}(?: ?\. ?"
+            rf"[a-z]{{2,12}}){{0,2}} ?\. ?(?:{_TOP})|"
             r"@[\w-]{2,63},(?:com|org|net|de|co\.uk|fr|es|it))\b"
         ),
         digits=False,
     ),
     Pattern(
         "EMAIL",
-        rf"@(?i:{_MAILERS})",
-        re.compile(rf"(?<![\w.@+-])\w[\w.+-]{{0,63}}@(?i:{_MAILERS})(?: (?i:{_DOT}) [a-z]{{2,4}}\b)?(?![\w@-]|\.\w)"),
+        rf"@(?i:{MAILERS})",
+        re.compile(rf"(?<![\w.@+-])\w[\w.+-]{{0,63}}@(?i:{MAILERS})(?: (?i:{DOT}) [a-z]{{2,4}}\b)?(?![\w@-]|\.\w)"),
         digits=False,
     ),
     Pattern(
         "EMAIL",
-        rf"[\[({{<] ?(?i:@|{_AT}) ?[\])}}>]",
+        rf"[\[({{<] ?(?i:@|{AT}) ?[\])}}>]",
         re.compile(
-            rf"(?<![\w.@+-])[\w+-][\w.+-]{{0,63}}(?: ?[\[({{] ?(?i:\.|{_DOT}) ?[\])}}] ?[\w-]{{1,30}}){{0,3}} "
-            rf"?[\[({{<] ?(?i:@|{_AT}) ?[\])}}>] ?"
-            rf"[\w-]{{1,63}}(?:(?: ?[\[({{<] ?(?i:\.|{_DOT}) ?[\])}}>] ?|\.| (?i:{_DOT}) )[A-Za-z]{{2,20}}){{1,3}}"
+            rf"(?<![\w.@+-])[\w+-][\w.+-]{{0,63}}(?: ?[\[({{] ?(?i:\.|{DOT}) ?[\])}}] ?[\w-]{{1,30}}){{0,3}} "
+            rf"?[\[({{<] ?(?i:@|{AT}) ?[\])}}>] ?"
+            rf"[\w-]{{1,63}}(?:(?: ?[\[({{<] ?(?i:\.|{DOT}) ?[\])}}>] ?|\.| (?i:{DOT}) )[A-Za-z]{{2,20}}){{1,3}}"
         ),
         digits=False,
     ),
-    # "it's green kettle, all one word, at gee mail dot com"
-    Pattern(
-        "EMAIL",
-        r" (?i:dot|point|punto|punkt) [A-Za-z]+(?:[^A-Za-z]|$)",
-        re.compile(
-            rf"(?:(?<=[:,?] )|(?<=[:?]\n)|(?<='s )|(?<= is )|(?<=its ))(?P<value>{_NO_SENTENCE}[A-Za-z0-9]{{1,20}}"
-            rf"(?:(?:, ?| ){_NO_SENTENCE}[A-Za-z0-9]{{1,15}}){{0,7}},? "
-            rf"(?i:at) (?!(?i:the|a|my|your|this|that|our|some|any|which|what|least)\b)[A-Za-z0-9-]{{1,20}}(?: "
-            rf"[A-Za-z0-9-]{{1,20}}){{0,2}}?("
-            rf"?: (?i:{_DOT}) (?i:com|net|org|co|uk|de|fr|es|it|nl|io|edu|gov|eu|ie|au|ca|in|"
-            rf"[a-z]{{2}})){{1,2}}){_END}"
-        ),
-        digits=False,
-    ),
-    # "kate at example dot com"; several words before only after "mail is".
-    Pattern(
-        "EMAIL",
-        rf" (?i:{_AT}) [^ ]+ (?i:{_DOT}) | (?i:at) (?i:{_MAILERS})",
-        re.compile(
-            rf"(?<![\w.@+-])(?:(?<=mail is )(?:[\w-]{{1,20}} ){{0,3}}|(?<=address is )(?:[\w-]{{1,20}} ){{0,3}})"
-            rf"?{_SPOKEN_USER} (?i:{_AT}) "
-            rf"(?!(?i:the|a|my|your|this|that|our|some|any|which|what|least)\b)(?:[\w-]{{2,40}}(?: (?i:{_DOT}) "
-            rf"(?!com(?!\b))[^\W\d_]{{2,12}})"
-            rf"{{1,3}}|(?i:{_MAILERS})(?:\.[a-z]{{2,3}})?){_END}"
-        ),
-        digits=False,
-    ),
-    Pattern(
-        "EMAIL",
-        r" ?(?i:at) [^ ]+ (?i:dot) ",
-        re.compile(rf"(?<=> )(?i:at) [\w-]{{2,40}} (?i:dot) [a-z]{{2,6}}{_END}"),
-        digits=False,
-    ),
+    *SPELLED_MAIL,
     Pattern(
         "URL",
         "://",
@@ -153,7 +110,7 @@ ADDRESSES = (
         r"[0-9A-Fa-f]{2}[:. -][0-9A-Fa-f]{2}[:. -][0-9A-Fa-f]{2}|[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.",
         re.compile(
             r"(?<![\w:.-])(?:[0-9A-Fa-f]{2}([:. -])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}|"
-            r"[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4})(?![\w:.-])"
+            r"[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4})(?![\w:-]|\.\w)"
         ),
         lambda value, before: re.search(r"[A-Fa-f:]", value) is not None or "mac" in before.lower(),
     ),
@@ -201,10 +158,10 @@ ADDRESSES = (
     ),
     Pattern(
         "IP",
-        rf"(?i:(?:{_SMALL_NUMBER}) (?:dot|point) )",
+        rf"(?i:(?:{SMALL_NUMBER}) (?:dot|point) )",
         re.compile(
-            rf"(?<![\w<])(?P<value>(?i:(?:{_SMALL_NUMBER}|and|\d)(?:[ -](?:{_SMALL_NUMBER}|and|\d{{1,3}})){{0,5}}"
-            rf"(?: (?:dot|point) (?:{_SMALL_NUMBER}|and|\d{{1,3}})(?:[ -](?:{_SMALL_NUMBER}|and|"
+            rf"(?<![\w<])(?P<value>(?i:(?:{SMALL_NUMBER}|and|\d)(?:[ -](?:{SMALL_NUMBER}|and|\d{{1,3}})){{0,5}}"
+            rf"(?: (?:dot|point) (?:{SMALL_NUMBER}|and|\d{{1,3}})(?:[ -](?:{SMALL_NUMBER}|and|"
             rf"\d{{1,3}})){{0,5}}){{3}}))(?!\w)"
         ),
         digits=False,
@@ -217,7 +174,20 @@ ADDRESSES = (
     ),
 )
 
+_FOREIGN_NUMERALS = (
+    r"z[ée]ro|une?|deux|trois|quatre|cinq|six|sept|huit|neuf|dix|onze|douze|treize|quatorze|quinze|seize|vingts?|"
+    r"trente|quarante|cinquante|soixante|cero|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|due|tre|quattro|cinque|"
+    r"sei|sette|otto|nove|um|dois|tr[êe]s|quatro|sete|oito|null|eins|zwei|drei|vier|f[üu]nf|sechs|sieben|acht|neun|"
+    r"nul|een|twee|vijf|zes|zeven|negen"
+)
 CALLS = (
+    # In other languages than English: "zéro six, trente-neuf, douze".
+    Pattern(
+        "PHONE",
+        rf"(?i:(?:{_FOREIGN_NUMERALS})[ ,-]+(?:{_FOREIGN_NUMERALS})[ ,-]+(?:{_FOREIGN_NUMERALS})[ ,-])",
+        re.compile(rf"(?<![\w<])(?i:{_FOREIGN_NUMERALS})(?:(?:, ?| et |[ -])(?i:{_FOREIGN_NUMERALS})){{5,24}}(?!\w)"),
+        digits=False,
+    ),
     Pattern(
         "PHONE",
         r"\d[ -]?\d (?i:is|ist|es|est|-|–)? ?(?i:my|mein|meine|mi|mon|мой) ",

@@ -9,7 +9,7 @@ FIRST_NAMES = frozenset(
     aaron abbie abby abdul abdullah abel abena abeni abigael abigail abimbola abiola adaeze adam adaobi adebayo
     adeola aditi aditya adnan adrian adwoa aferdita agata agnes agnieszka ahmed aiden aileen ailsa aimee ainhoa
     aisha aisling aiyana ajay akash akiko akin akua alan alana alanna alasdair alba albert aldo alec alejandra
-    alejandrina alejandro aleksander aleksandra alessandra alessandro alessia alex alexa alexander alexandra
+    alejandrina alejandro aleksander aleksandra alessandra alessandro alessia alex alexander alexandra
     alexandre alexandru alexei alexis alfie alfonso alfred alfredo alhaji ali alice alicia alina alison alistair
     allegra allie allison aloysius alvaro alvin alya alyssa amadou amaka amal amalia amanda amara amber ambrose
     amelia amelie amina aminata amir amira amit amos amy amélie ana anabel anahi ananya anastasia anders andre

@@ -100,9 +100,25 @@ SMALL_NAMES = rf"(?:^|[^A-Za-z])(?i:{_SMALL}),? (?:{_LOWER})(?:[^A-Za-z]|$)"
 _WORDS_TOO = "|".join(sorted(WORDS_TOO))
 
 
-def _is_first_word(value: str, before: str) -> bool:
-    """Whether a name that is a word, too, begins a sentence, as any word in capitals does: "Frank postage, please"."""
-    return value.lower() in _RATHER_WORDS and re.search(r"(?:^|[.!?\n])\s*$", before) is not None
+_PRODUCTS = (
+    r"candles?|bottles?|watch(?:es)?|wallpapers?|syrup|sauce|soap|shoes?|boots?|trainers|sneakers|jeans|dress(?:es)?|"
+    r"shirts?|jackets?|coats?|bags?|perfume|lipstick|sofas?|couch|chairs?|tables?|lamps?|mattress|rugs?|curtains?|"
+    r"guitars?|dolls?|figures?|novels?|collection|fabric|paint|tea|coffee|cookies?|ice cream|beer|wine|pizza|burgers?|"
+    r"knives|pans?|font|plugin|necklace|earrings|bracelet|bedding|duvet|pillows?|socks|recipe|cookbook|hoover|vacuum|scarf|gloves|belt|sunglasses|mug"
+)
+
+_BRANDED = re.compile(
+    r"[A-Z]\w+ & $|[a-z,] (?!Agent|Nurse|Aunt|Uncle|Captain|Officer|Sister|Brother|Grand|Coach|Judge|Sir|Lady|"
+    r"Lord|Mr|Mrs|"
+    r"Ms|Miss|Dr|Prof|Rev)[A-Z][a-z]{3,15} $"
+)
+_FLOWERS = frozenset("amber dahlia daisy heather iris ivy jasmine lily olive pearl poppy rose ruby violet".split())
+
+
+def _is_thing(value: str, before: str) -> bool:
+    """Whether a name is more likely a word or a brand: at the start of a sentence, or after another one and "&"."""
+    starts = value.lower() in _RATHER_WORDS and re.search(r"(?:^|[.!?\n])\s*$", before) is not None
+    return starts or value.lower() in _FLOWERS or _BRANDED.search(before) is not None
 
 
 GREETINGS = (
@@ -173,7 +189,7 @@ GREETINGS = (
     ),
     named(
         rf"[~/–—-] ?{CAPITAL}[^-/]*(?:$|[.!]|http|<URL>|\d/\d|, (?:Cust|Supp|Team))",
-        rf"(?:(?<=[\s.!?)])|(?<![^\n]))[~/–—-]{{1,2}} ?(?P<value>[A-Z]{{2,3}}|{NAME}(?: {NAME}|\ [A-Z]\.?)?)"
+        rf"(?:(?<=[\s.!?)])|(?<![^\n]))[~/–—-]{{1,2}} ?(?P<value>[A-Z]{{2,3}}(?!\.)|{NAME}(?: {NAME}|\ [A-Z]\.?)?)"
         r"(?=\s*(?:$|[.!]$|https?:|<URL>|\(?\d/\d|, (?:Customer|Support|Team|[A-Z][a-z]+ [A-Z][a-z]+$)))",
     ),
     # "regards ahmed el-masry"
@@ -240,11 +256,13 @@ GREETINGS = (
         COMMON_NAMES,
         rf"(?<![\w<@#])(?={CAPITAL})(?<!the )(?<!The )(?<!San )(?<!Sao )(?<!São )(?<!Santa )(?<!St )(?<!St\. "
         rf")(?<!Saint )(?<!Por"
-        rf"t )(?<!Fort )"
-        rf"(?=[^\W\d_])(?P<value>{FULL})(?![\w]|['’]t)"
+        rf"t )(?<!Fort )(?<! an )(?<! a )(?<!new )(?<!these )(?<!your )(?<!\d x )(?<!\dx )(?<![Bb]ot )(?<! one )"
+        rf"(?<! two )"
+        rf"(?=[^\W\d_])(?P<value>{FULL})(?![\w]|['’]t| & {CAPITAL}\w+(?:['’]s| [a-z])| {CAPITAL}[a-z])"
         r"(?! (?:[A-Z]\w+ )?(?:Day|Airport|International|Street|Avenue|Road|Blvd|Center|Centre|Hotel|Stadium|Park|"
         r"Inc|Bank|of all|feedback|advice|opinion|answers?|talk|discussion|conversation|exchange|room|tower|"
-        r"release)\b)",
-        lambda value, before: is_first_name(value, before) and not _is_first_word(value, before),
+        r"release)\b)"
+        rf"(?! (?:[a-z]+ )?(?:{_PRODUCTS})\b)",
+        lambda value, before: is_first_name(value, before) and not _is_thing(value, before),
     ),
 )

@@ -59,7 +59,7 @@ _INTRODUCED = (
     r"(?:the|your|a|an|some|that) (?:agent|rep|driver|engineer|technician|advisor|adviser|lady|man|guy) (?:is|was|"
     r"called|named),?|"
     r"(?:assured|advised|informed|served|promised) by|"
-    r"helped by|thanks to|shout ?-?out to|kudos to|especially|booking is for|it's under|name of|named|props to"
+    r"helped by|thanks to|shout ?-?out to|kudos to|booking is for|it's under|name of|named|props to"
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from turnloom.corpus.privacy.checksums import is_base58, is_bech32, is_card, is_iban
-from turnloom.corpus.privacy.pattern import IDENTIFIER, NUMBERING, Pattern, count_digits, cued, near
+from turnloom.corpus.privacy.pattern import IDENTIFIER, NUMBERING, Pattern, count_digits, cued, is_elsewhere, near
 
 __all__ = ["MONEY"]
 
@@ -79,7 +79,9 @@ MONEY = (
         re.compile(r"(?i:\biban\b)[^\d\n<]{0,20}\b(?P<value>[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]){11,30})\b"),
         is_iban,
     ),
-    Pattern("CARD", _DIGITS_13, re.compile(r"(?<![\w.])\d(?:[ .-]?\d){12,18}(?![\w]|\.\d)"), is_card),
+    Pattern(
+        "CARD", _DIGITS_13, re.compile(r"(?<![\w.])(?!\d{3}-\d{7}-\d{7})\d(?:[ .-]?\d){12,18}(?![\w]|\.\d)"), is_card
+    ),
     # Masked, but not enough.
     Pattern(
         "CARD",
@@ -96,6 +98,27 @@ MONEY = (
             r"<CARD>[^\w<]{1,3}(?:(?:exp|valid|g[üu]ltig|vence|val)[a-z]*\.?(?: (?:date|thru|until|bis))?[ :]{0,3})?"
             r"(?P<value>(?:0[1-9]|1[0-2]) ?/ ?(?:20)?\d\d)(?!\d)"
         ),
+    ),
+    # The date and the code some words after the card: "<CARD>, it runs out 08/27 and then 915".
+    Pattern(
+        "SECRET",
+        r"<CARD>[^\n]*\d\d",
+        re.compile(
+            r"<CARD>[^\d\n<]{1,40}?(?P<value>(?:0[1-9]|1[0-2]) ?[/-] ?(?:20)?[2-4]\d)(?![\w/-]|[.,]\d)|"
+            r"<CARD>[^\d\n<]{0,20}\b(?i:exp|valid|runs out|until|thru|good to|bis|caduca|vence|vto)[a-z.]{0,8}[ :]{1,2}"
+            r"(?P<said>(?:0[1-9]|1[0-2])[23]\d|(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+            r"[a-z]{0,6} (?:20)?[23]\d)(?!\w)"
+        ),
+    ),
+    Pattern(
+        "SECRET",
+        r"<CARD>[^\n]*\d{3}",
+        re.compile(
+            r"<CARD>(?:[^\d\n<]{1,40}?|[ ,]{1,2}<SECRET>[^\d\n<]{1,25}?)(?<![\w$€£#.])"
+            r"(?P<value>\d{3})(?![\w%€£$]|[.,:/-]\d| \d| (?i:times|days?|euros?|eur|usd|dollars?|pounds?|bucks|"
+            r"points?))"
+        ),
+        lambda value, before: not is_elsewhere(before[-30:]),
     ),
     Pattern(
         "WALLET",

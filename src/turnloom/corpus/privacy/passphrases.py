@@ -205,6 +205,7 @@ PASSPHRASES = (
             rf"(?:\d{{1,4}}|(?i:{NUMERAL}|ten|twenty|thirty|forty|fifty|sixty|seventy|eighty|"
             rf"ninety)(?:[ -](?i:{NUMERAL}))?))(?=[.,;!\n]|$)"
         ),
+        lambda value, before: re.search(r"(?i)\b(?:is|are|has|only|but|needs?|mine|min|max|rules)\b", value) is None,
         digits=False,
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from turnloom.corpus.privacy.passphrases import CALLED, PASSWORD_WORDS, UNSAID
-from turnloom.corpus.privacy.pattern import Pattern, asked, cued, near
+from turnloom.corpus.privacy.pattern import Pattern, cued, near
 
 __all__ = ["PASSWORDS", "PRODUCTS", "SIGNS"]
 
@@ -86,7 +86,6 @@ _WORDED_HINT = (
     rf"[A-Za-z]{{3}}\d\d|[A-Za-z]\d[A-Za-z]|\d[A-Za-z]{{4}}|[A-Za-z][_.-]\d|[A-Za-z]{{5}}\d|"
     rf"[A-Za-z0-9][{_SIGN}][A-Za-z0-9]"
 )
-_NETWORKS = r"wi-?fi|hotspot|ssid|network (?:name|key)|guest network|router(?:'s)? (?:sticker|label|login|page)"
 _WORD_AND_DIGITS = (
     r"(?=[a-zA-Z]{1,8}\d[a-zA-Z])[A-Za-z0-9]{4,12}[-_.+][A-Za-z0-9]{3,12}|"
     r"\d{1,4}[A-Za-z]{4,20}\d{1,4}|[A-Za-z]{3,12}\d{1,3}[A-Z][a-z]{2,12}|"
@@ -240,29 +239,6 @@ PASSWORDS = (
         ),
         lambda value, before: any(map(str.isdigit, value)) or re.search(r"\w[^\w\s'’]\w", value) is not None,
         digits=False,
-    ),
-    *near("SECRET", _NETWORKS, _WORD_AND_DIGITS, _is_tried, behind=20, also=_WORDED_HINT),
-    # "what are you typing in? customer: tr0ubl3-Kettle"
-    asked(
-        "SECRET",
-        r"typ(?:e|ed|ing)|enter(?:ed|ing)?|us(?:e|ed|ing)|set|tr(?:y|ied|ying)|choose|chose|pick(?:ed)?|put(?:ting)?|"
-        r"log-?in|sign in|credentials|change[ds]?|remember",
-        rf"(?:{_WORDLIKE}|{_WORD_AND_DIGITS})(?=[ ]?(?:[.,;!?\n\"]|$)| (?:but|and|same|like|as|with)\b)",
-        _is_tried,
-        digits=True,
-    ),
-    # "Wi-Fi: GuestNet / coffee4you", "default is admin / Str4tus"
-    Pattern(
-        "SECRET",
-        r"(?i:wi-?fi|network|ssid|hotspot|log-?in|default|creds|credentials|access|router|user(?:name)?)[^\n]*[/,|]",
-        re.compile(
-            r"(?<![\w<])(?i:wi-?fi|network|ssid|hotspot|log-?in|defaults?|creds|credentials|access|router|"
-            r"user(?:name)?)"
-            rf"\b(?: (?:is|are|name))?[ :=]{{1,3}}[\w.@-]{{2,40}}(?: ?[/|] ?|, )(?P<value>{_WORD_AND_DIGITS}|"
-            rf"{_SECRETIVE})"
-            r"(?![\w/-])"
-        ),
-        _is_tried,
     ),
     Pattern(
         "SECRET",

@@ -211,7 +211,7 @@ POSTCODES = (
         "POSTCODE",
         rf"\d \(?(?i:{_TOWNS})",
         re.compile(
-            rf"(?<![\w.,$€£#@/-])(?<!\d )(?P<value>(?:[A-Z]{{1,3}}-)?(?:\d{{5,6}}|\d{{3}} \d{{2,3}}|\d\d-\d{{3}}|"
+            rf"(?<![\w.,$€£#@*/-])(?<!\d )(?P<value>(?:[A-Z]{{1,3}}-)?(?:\d{{5,6}}|\d{{3}} \d{{2,3}}|\d\d-\d{{3}}|"
             rf"\d{{4}}-\d{{3}}|\d{{5}}-\d{{3}}|\d{{4}} ?[A-Z]{{2}}|"
             rf"\d{{4}}(?=,? (?:{_FOUR_DIGITS})))),? \(?(?:{_TOWNS}|(?!nice|essen|cork|split|rio|bari|"
             rf"bath)(?i:{_TOWNS}))(?![\w-])"
@@ -226,7 +226,7 @@ POSTCODES = (
         re.compile(
             rf"(?<![\w@#])(?:{_TOWNS}),? (?:[A-Z]{{2,3}},? )?(?P<value>(?:[A-Z]{{1,2}}-)?(?:\d{{5,6}}|"
             rf"\d{{4}}(?!\d)|\d{{3}} \d{{2,3}}|\d\d-\d{{3}}|\d{{4}}-\d{{3}}|\d{{5}}-\d{{3,4}}|"
-            rf"(?i:{_AREAS}\d[a-z\d]? ?\d[a-z]{{2}})))(?![\w%/-]|[.,:]\d| ?(?:€|EUR|USD|hrs|pm|am|miles|km))"
+            rf"(?i:{_AREAS}\d[a-z\d]? ?\d[a-z]{{2}})))(?![\w%/-]|[.,:]\d| \d| ?(?:€|EUR|USD|hrs|pm|am|miles|km))"
         ),
         _is_towns,
     ),

@@ -42,6 +42,12 @@ def _is_random(value: str, before: str) -> bool:
     return sum(map(str.isdigit, value)) >= 3 and sum(map(str.islower, value)) >= 6 and sum(map(str.isupper, value)) >= 6
 
 
+def _is_another(value: str, before: str) -> bool:
+    """Whether a word beside a secret is one: with a digit, and no year or thing's number."""
+    plain = re.fullmatch(r"(?:19|20)\d\d|\d+[a-z]{1,5}", value)
+    return any(map(str.isdigit, value)) and plain is None and not is_elsewhere(before[-30:])
+
+
 _OPENERS = (
     r"api|keys?|tokens?|secrets?|bearer|credentials?|webhooks?|csrf|xsrf|jwt|cookies?|session\w*|auth\w*|oauth|"
     r"client[ _]?(?:id|secret)|"
@@ -157,6 +163,23 @@ SECRETS = (
     Pattern("SECRET", r"<SECRET>=\d", re.compile(r"<SECRET>(?P<value>=\d{2,10})(?!\w)")),
     *PASSWORDS,
     *PASSPHRASES,
+    # What a sign joins to one: "<SECRET>&Lemon".
+    Pattern(
+        "SECRET",
+        r"<SECRET>[!$%&*#^~+_]+[A-Za-z0-9]",
+        re.compile(r"<SECRET>(?P<value>[!$%&*#^~+_]{1,3}[A-Za-z0-9][^\s<>,;\"']{0,40})"),
+        digits=False,
+    ),
     *CARD_CODES,
     *CODES,
+    # One more, beside it: "tried <SECRET>, PA55WORD and <SECRET>".
+    Pattern(
+        "SECRET",
+        r"<SECRET>",
+        re.compile(
+            r"(?<![\w<$€£#.,-])(?P<value>[A-Za-z0-9][\w!$%&*#^~+-]{3,30})(?=,? (?:and|or|then|nor|to|&) <SECRET>)|"
+            r"<SECRET>(?:, |,? (?:and|or|then|nor) )(?P<next>[A-Za-z0-9][\w!$%&*#^~+-]{3,30})(?![\w%]|[.,:]\d)"
+        ),
+        _is_another,
+    ),
 )

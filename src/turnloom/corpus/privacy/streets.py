@@ -20,14 +20,14 @@ __all__ = ["STREETS"]
 _SMALL_STREET = (
     r"street|road|avenue|lane|drive|boulevard|terrace|crescent|court|close|grove|gardens|mews|rise|cottages?|"
     r"square|parade|"
-    r"parkway|highway|way|place|hill|walk|row|st|rd|ave|blvd|ln|dr|ct|pl|cres|hwy"
+    r"parkway|highway|way|place|hill|walk|row|approach|st|rd|ave|blvd|ln|dr|ct|pl|cres|hwy"
 )
 _STREET = (
     r"Street|St|Road|Rd|Avenue|Ave|Av|Lane|Ln|Drive|Dr|Boulevard|Blvd|Court|Ct|Place|Pl|Square|Sq|Terrace|Ter|Way|"
     r"Close|Crescent|Cres|Circle|Cir|"
     r"Rise|View|Vale|Meadows?|Fields|Heath|End|Yard|Wharf|Dock|Croft|Chase|Copse|Dell|Drove|Cottages?|Villas|"
     r"Buildings|Mansions|Heights|Ridge|Path|Pike|Plaza|Crossing|Bend|Cove|Landing|Manor|Trace|Valley|Glen|Hollow|Knoll|"
-    r"Turnpike|Promenade|Circus|Wynd|Brae|Orchard|Paddocks?|Lodge|Park|Mount|"
+    r"Turnpike|Promenade|Approach|Circus|Wynd|Brae|Orchard|Paddocks?|Lodge|Park|Mount|"
     r"Nagar|Marg|Layout|Colony|Enclave|Vihar|Sector|Chowk|Salai|Jalan|Jln|Lorong|"
     r"Parkway|Pkwy|Highway|Hwy|Parade|Pde|Grove|Gardens|Mews|Row|Walk|Hill|Quay|Esplanade|Trail|Trl|Loop|Alley|"
     r"Broadway"
@@ -92,15 +92,28 @@ STREETS = (
         "ADDRESS",
         r"(?i:one|two|three|four|five|six|seven|eight|nine|teen|ten|eleven|twelve|"
         r"ty),? [^\s]+ (?:[^\s]+ )?(?:[^\s]+ )?(?i:street|road|avenue|lane|drive|terrace|crescent|close|grove|"
-        r"gardens|rise|court|square|mews)",
+        r"gardens|rise|court|square|mews|Row|Place|Way|Walk|Hill|View|Parade)",
         re.compile(
             rf"(?<![\w<])(?P<value>{SPELLED_HOUSE},? (?:[A-Za-z][a-z'’]{{1,20}} ){{1,3}}(?i:street|road|avenue|"
-            rf"lane|drive|terrace|crescent|close|grove|gardens|rise|court|square|mews)\b)"
+            rf"lane|drive|terrace|crescent|close|grove|gardens|rise|court|square|mews|(?-i:Row|Place|Way|Walk|Hill|View|"
+            rf"Parade))\b)"
         ),
         lambda value, before: (
             is_named(value)
             and (_HOMES.search(before) is not None or value.split()[-1][0].isupper() or "ty " in value.lower())
         ),
+        digits=False,
+    ),
+    # A house with a name, in a street.
+    Pattern(
+        "ADDRESS",
+        r"[Tt]he [A-Z][^\n,]+, ?[A-Z]",
+        re.compile(
+            rf"(?<![\w<])(?P<value>[Tt]he (?:{CAP} ){{0,2}}{CAP}, (?:{CAP} ){{1,3}}(?:Street|Road|Lane|Avenue|"
+            rf"Close|Hill|"
+            r"Drive|Way|Row|Green)\b)"
+        ),
+        lambda value, before: _HOMES.search(before) is not None,
         digits=False,
     ),
     *INFORMAL_STREETS,
@@ -136,7 +149,7 @@ STREETS = (
             rf"(?<![\w<])(?P<value>(?:(?i:plot|block|blk|h\.? ?no\.?|house no\.?|door no\.?|flat no\.?|flat|tower|"
             rf"villa|apartment|unit)\.? ?#?|#)"
             rf"[A-Z]?(?: ?[\d/-]){{1,8}}[A-Z]?,? (?:\d{{1,3}}(?:st|nd|rd|th) |{CAP},? ){{0,4}}?(?:{_STREET}|"
-            rf"(?:Sector|Phase|Block) ?\d{{0,3}}|Apartments?|Towers?|House|Residency|"
+            rf"(?:Sector|Phase|Block) ?\d{{0,3}}|Cross|Main|Apartments?|Towers?|House|Residency|"
             rf"Heights)\b(?: \d{{1,4}}[A-Z]?)?"
             rf"(?:,? #\d\d-\d{{1,4}})?(?:, (?:{CAP} ){{0,2}}(?:{_STREET})\b)?)"
         ),
@@ -201,7 +214,8 @@ STREETS = (
         "ADDRESS",
         r"<ADDRESS>",
         re.compile(
-            rf"(?P<value>(?<![\w<])(?:(?i:blk|block|no\.?|h\.? ?no\.?|unit|flat) ?(?=<ADDRESS>)|"
+            rf"(?P<value>(?<![\w<])(?:(?i:blk|block|no\.?|h\.? ?no\.?|unit|flat|bungalow|villa|cottage|"
+            rf"apartment|plot|shop) ?(?=<ADDRESS>)|"
             rf"\d{{1,2}}/\d{{1,2}}(?=,? ?<ADDRESS>)|(?i:block|blk|tower|"
             rf"wing|building|entrance|flat|unit|stair) [A-Z]\b|"
             rf"(?i:apartment|flat|unit|suite|apt|room|block|blk|plot|house|"
@@ -223,10 +237,24 @@ STREETS = (
             r"(?i:suite|ste|apt|unit|flat|room|rm)\.? ?#?[A-Za-z]?\d{1,5}[A-Za-z]?\b|(?i:int|interior|piso|apto?|"
             r"depto|dept|esc|bloco|bl|floor|fl|"
             r"lgh|etage|et|wohnung|whg|top|stiege|interno|scala|dpto|local)\.? ?\d{1,4}[A-Za-z]?\b|"
-            r"\d{1,2}(?:[º°ª]| (?=Esq|Dto|Dir|izq|dcha))\.? ?(?:[A-Z]\b|Esq|Dto|Dir|Frente|izq|dcha)?\.?|"
+            r"\d{1,2}\. ?(?i:tv|th|mf|sal|og|obergeschoss|etage|stock|krs|emelet|patro|kat)\b|"
+            r"\d{1,2}(?:[º°ª]| (?=Esq|Dto|Dir|izq|dcha))\.? ?(?:[A-Z]\b|Esq|Dto|Dir|Frente|(?:izq|dcha|derecha|"
+            r"izquierda)\b)?\.?|"
             r"\d{1,2}(?:st|nd|rd|th) (?:floor|cross|main|block|stage|phase)(?: road)?|[A-Z]?\d{1,3}[A-Z]\b|(?:Esq|"
             r"Dto|Dir|Frente|izq|dcha)\b\.?|"
             rf"(?:{CAP} ){{1,2}}(?:{_STREET})\b|(?:tv|th|mf)\b|m\.? ?\d{1, 4}|(?:III|II|IV|VI|V)\b)"
+        ),
+        digits=False,
+    ),
+    Pattern(
+        "ADDRESS",
+        r"<ADDRESS>",
+        re.compile(
+            r"<ADDRESS>(?P<value>,? (?i:b[âa]t(?:iment|\.)?|bloco|block|depto\.?|dpto\.?|apto\.?|scala|esc\.?|"
+            r"lok\.|m\.|byt|kv\.|"
+            r"кв\.|корп\.|flat|unit|floor|level) ?[A-Z0-9]{1,4}\b|,? (?:Hinterhaus|Vorderhaus|Seitenfl[üu]gel|"
+            r"hs|bis|ter)\b|"
+            r" \d{1,3}(?=[,.;]|$))"
         ),
         digits=False,
     ),

@@ -18,7 +18,7 @@ STREETS_ABROAD = (
         re.compile(
             r"(?<!\w)(?P<value>\d{1,2}[ -](?i:chome)[ -]\d{1,3}(?:-\d{1,3})?(?: [A-Z][a-z]+)?)|"
             r"(?P<block>(?<![\w])(?:[\u3400-\u9fff]{1,10}[都道府県省市区區縣县町村路街])"
-            r"[\u3400-\u9fff]{0,12}\d{1,4}(?:(?:丁目|番地?|[-－号號])\d{0,4}){0,3}号?)"
+            r"[\u3400-\u9fff]{0,12}\d{1,4}(?:(?:丁目|番地?|[-－號号楼樓栋棟室])\d{0,4}){0,5}号?)"
         ),
     ),
     # Blocks of Japan in Latin letters, houses and roads by number.
@@ -34,14 +34,52 @@ STREETS_ABROAD = (
     Pattern(
         "ADDRESS",
         r"(?i:stra(?:ß|ss)e|str\.|weg|gasse|platz|allee|damm|ring|ufer|straat|gracht|laan|plein|kade|dijk|gatan|vägen|"
-        r"gata|vej|gade|tie|katu) ?\d",
+        r"gata|vej|veien|gade|tie|katu|torg|torget|plads|plass|stræde|backen|allén|allé|gränd|stigen|kuja|singel|dreef|"
+        r"hof|steeg|vegen) ?\d",
         re.compile(
             r"(?<![\w-])(?:(?:[A-ZÄÖÜ][\w-]{1,30} ){1,2}(?i:stra(?:ß|ss)e|str\.|weg|gasse|platz|allee|damm|ring|"
             r"ufer)|"
             r"[A-ZÄÖÜÅ][\w-]{1,30}(?:stra(?:ß|ss)e|str\.|weg|gasse|platz|allee|damm|ring|ufer|straat|gracht|laan|"
-            r"plein|kade|dijk|singel|dreef|hof|steeg|gatan|vägen|stigen|gränd|gata|vej|veien|vegen|gade|allé|katu|"
-            r"tie|kuja))"
-            r" ?\d{1,4}(?: ?[a-z]\b)?(?:[-/]\d{1,4}|-(?:hs|bis|[IV]{1,4}))?(?!\w)"
+            r"plein|kade|dijk|singel|dreef|hof|steeg|gatan|vägen|stigen|gränd|gata|vej|veien|vegen|gade|allén?|katu|"
+            r"tie|kuja|torg|torget|plads|plass|stræde|backen))"
+            r" ?\d{1,4}(?: ?[a-zA-Z]\b)?(?:[-/]\d{1,4}|-(?:hs|bis|[IV]{1,4}))?(?!\w)"
+        ),
+    ),
+    # Turkish, Hungarian and Romanian: "Gül Sokak No:17 D:5", "Kossuth utca 12.", "Str. Lalelelor nr. 5".
+    Pattern(
+        "ADDRESS",
+        r"(?i:sokak|sok\.|sk\.|sokağı|cadde|cad\.|cd\.|bulvar|mahalle|mah\.)[^\n]*\d|(?i:utca|tér|körút|út) \d|"
+        r"(?i:str\.|strada|bd\.|bulevardul|calea|aleea) [^\n]*\d",
+        re.compile(
+            r"(?<![\w<])(?P<value>(?:[A-ZÇĞİÖŞÜ0-9][\w.]{0,20} ){1,3}(?:(?i:sokak|sok\.|sk\.|sokağı|caddesi|"
+            r"cadde|cad\.|"
+            r"cd\.|bulvarı|bulvar)[ ,]{1,2}(?:(?i:no|numara) ?[:.]? ?)?\d{1,4}(?:/\d{1,4})?[A-Z]?"
+            r"(?:[ ,/]{1,2}(?i:d|daire|kat|k|blok)[ :.]{1,2}\d{1,3}){0,2}|(?:utca|tér|körút|út) \d{1,3}(?!\d)))|"
+            r"(?<![\w<])(?P<romanian>(?:Str\.|Strada|Bd\.|Bulevardul|Calea|Aleea) (?:[A-ZĂÂÎȘȚ][\w-]{1,20} ){1,3}?"
+            r"(?:(?i:nr\.?|numărul) )?\d{1,4}[A-Z]?(?:, ?(?i:bl|ap|et|sc)\.? ?\w{1,4}){0,4})(?!\w)"
+        ),
+    ),
+    # Asian and Greek streets, and Indian sectors: "Jl. Sudirman No. 25", "테헤란로 152", "H-14, Sector 62".
+    Pattern(
+        "ADDRESS",
+        r"(?:Jl|Jln|Jalan|Leoforos|Odos|Λεωφόρος|Οδός)\.? [^\n]*\d|\d (?i:đường|phố) |[가-힣][로길] ?\d|"
+        r", Sector \d|"
+        r"(?:náměstí|nám\.|třída|ulice) \d| m\. ?\d",
+        re.compile(
+            r"(?<![\w<])(?P<value>(?:Jl|Jln|Jalan|Leoforos|Odos|Λεωφόρος|Οδός)\.? (?:[^\W\d_a-z][\w-]{1,20} ){1,3}"
+            r"(?:No\.? ?)?\d{1,4}[A-Za-z]?|\d{1,4}[A-Za-z]? (?i:đường|phố)(?: [^\W\d_a-z]\w{1,10}){1,4}|"
+            r"[A-Z]-?\d{1,4}, Sector[ -]\d{1,3}[A-Z]?|(?:[^\W\d_a-z]\w{1,20} )(?:náměstí|nám\.|třída|ulice) \d{1,4}|"
+            r"[^\W\d_a-z]\w{2,25} \d{1,4}[a-zA-Z]?(?:/\d{1,4})? m\. ?\d{1,4})(?!\w)|"
+            r"(?P<korean>[가-힣]{1,8}[로길](?: ?\d{1,3}번길)? ?\d{1,4}(?:-\d{1,4})?)(?![\d%])"
+        ),
+    ),
+    # Polish estates: "os. Tysiąclecia 22/14".
+    Pattern(
+        "ADDRESS",
+        r"(?i:os\.|osiedle|pl\.|plac|al\.) [^\n]*\d",
+        re.compile(
+            r"(?<![\w<])(?P<value>(?:[Oo]s\.|[Oo]siedle|[Pp]l\.|[Pp]lac|[Aa]l\.) (?:[A-ZĄĆĘŁŃÓŚŹŻ][\w-]{1,20} ){1,3}"
+            r"\d{1,4}[a-zA-Z]?(?:/\d{1,4}| m\. ?\d{1,4})?)(?!\w)"
         ),
     ),
     Pattern(
