@@ -51,6 +51,7 @@ def main() -> None:
                 flush=True,
             )
     record("corpus", {"kill_runs": RUNS, "kill_runs_with_equal_hash": equal})
+    record("scale", {"near_kill_runs": RUNS, "near_kill_runs_with_equal_hash": equal})
 
 
 if __name__ == "__main__":

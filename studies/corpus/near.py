@@ -60,7 +60,8 @@ def clean_base(folder: Path) -> list[Dialogue]:
     return random.Random(0).sample(long, BASE)
 
 
-def main() -> None:
+def measured() -> tuple[float, float]:
+    """Return recall and precision."""
     rng = random.Random(1)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -81,7 +82,13 @@ def main() -> None:
     print(
         f"{len(truly):,} near duplicates among {PLANTED:,} planted, {len(removed):,} removed, {len(gone):,} rows gone"
     )
+    return recall, precision
+
+
+def main() -> None:
+    recall, precision = measured()
     record("corpus", {"near_duplicate_recall": recall, "near_duplicate_precision": precision})
+    record("scale", {"near_recall": recall, "near_precision": precision})
 
 
 def run(rows: list[Dialogue], folder: Path) -> set[str]:

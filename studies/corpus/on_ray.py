@@ -29,6 +29,7 @@ def main() -> None:
             pairs = int(line.split()[0].replace(",", ""))
             print(done.stdout)
     record("corpus", {"pairs_over_3_words": pairs, "ray_hash_equals_native": int(hashes["native"] == hashes["ray"])})
+    record("scale", {"near_ray_hash_equals_native": int(hashes["native"] == hashes["ray"])})
 
 
 if __name__ == "__main__":

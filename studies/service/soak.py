@@ -268,7 +268,8 @@ def main() -> None:
     recoveries: list[float] = []
     restarts: list[float] = []
     killed: list[float] = []
-    served = Served(given.work, workers=2, logs={"level": "info"})
+    # What was added is looked for word by word, so nothing of it is replaced.
+    served = Served(given.work, workers=2, scrub=False, logs={"level": "info"})
     try:
         soak = Soak(served.address, truth, texts)
         began = time.monotonic()

@@ -60,10 +60,10 @@ def test_a_lost_worker_changes_nothing(table: Path, start: Path, tmp_path: Path)
     environment |= {
         "OMP_NUM_THREADS": "1",
         "RAY_USAGE_STATS_ENABLED": "0",
-        "RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S": "90",
+        "RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S": "300",
     }
     command = [sys.executable, "-c", SCRIPT, str(table), str(start), str(tmp_path / "ray"), json.dumps(SETTINGS)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1_200, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     assert (tmp_path / "ray" / "killed").exists()
     train(load_recipe("dse", {**SETTINGS, "model.start": str(start)}), [table], tmp_path / "alone")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ PARQUET_FILE_BYTES = 128 * 2**20
 ROW_GROUP_BYTES = 32 * 2**20
 """The amount that a reader holds in memory at a time."""
 RAY_TRIES = 4
+RUNNER = "DAFT_RUNNER"
+"""The variable that tells Daft where to run, so that it need not find out."""
 _NOWHERE = logging.NullHandler()
 
 
@@ -29,6 +32,9 @@ def daft() -> ModuleType:
     """
     os.environ.setdefault("DAFT_ANALYTICS_ENABLED", "0")
     os.environ.setdefault("DAFT_PROGRESS_BAR", "0")
+    if "ray" not in sys.modules and "RAY_JOB_ID" not in os.environ:
+        # Otherwise Daft imports Ray, where it is installed, only to ask whether it runs: seconds in every process.
+        os.environ.setdefault(RUNNER, "native")
     import daft
 
     # Errors come back as exceptions; otherwise Python prints the engine's log as well.
@@ -51,6 +57,7 @@ def use_runner(name: str) -> None:
         import ray
     except ImportError as error:
         raise TurnloomError("--runner ray needs Ray", "pip install 'turnloom[cluster]'") from error
+    os.environ.pop(RUNNER, None)  # Ray's workers would inherit it.
     if not ray.is_initialized() and not os.environ.get("RAY_ADDRESS"):
         # A local cluster listens on loopback only; Ray's default would open its ports to the network.
         _start_local_cluster(ray)
