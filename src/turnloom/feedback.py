@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
+from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -10,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from turnloom.errors import TurnloomError
-from turnloom.journal import Journal
+from turnloom.journal import Journal, RewrittenError
 
 
 def _now() -> str:
@@ -19,6 +21,11 @@ def _now() -> str:
 
 class _Said(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    # Where it was said, for those who must erase it; None if nobody noted it.
+    conversation: str | None = None
+    source: str | None = None
+    speaker: str | None = None
 
 
 class ReplyFeedback(_Said):
@@ -76,32 +83,57 @@ class Feedback:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._journal = Journal(self.path)
-        self._position = 0
+        self._reading = threading.Lock()
+        self._generation, self._position = self._journal.generation, 0
+        self._seen: tuple[int, ...] = ()
         self._said: list[Said] = []
 
-    def add(self, said: Said) -> None:
-        """Write down what someone said; it is on disk when this returns.
+    def add(self, *said: Said) -> None:
+        """Write down what people said; it is on disk when this returns.
 
         Raises:
             TurnloomError: If it cannot be written.
         """
         with self._journal.writing():
             try:
-                self._journal.append([said.model_dump(mode="json")])
+                self._journal.append([one.model_dump(mode="json", exclude_none=True) for one in said])
             except OSError as error:
                 problem = f"{self.path} cannot be written ({error.strerror})"
                 raise TurnloomError(problem, "free some space, or ask for the right to write there") from error
 
     def read(self) -> list[Said]:
-        """Return everything that was said, oldest first.
+        """Return everything that was said, oldest first: the same list until there is something new.
 
         Raises:
             TurnloomError: If an entry is no feedback.
         """
-        if self._journal.size != self._position:
-            records, self._position = self._journal.read(self._position)
-            self._said = [*self._said, *(self._parsed(record) for record in records)]
-        return self._said
+        with self._reading:
+            stamp = self._journal.stamp
+            if stamp != self._seen:
+                try:
+                    self._read_on()
+                except RewrittenError:  # Something was erased.
+                    self._generation, self._position, self._said = self._journal.generation, 0, []
+                    self._read_on()
+                self._seen = stamp
+            return self._said
+
+    def _read_on(self) -> None:
+        records, position = self._journal.read(self._position, self._generation)
+        said = [*self._said, *(self._parsed(record) for record in records)]
+        self._said, self._position = said, position
+
+    def erase(self, is_meant: Callable[[Said], bool]) -> int:
+        """Erase what was said where `is_meant` says so; return how much there was.
+
+        Damaged lines go, too: nobody can tell what they hold.
+        """
+        with self._journal.writing():
+            records = self._journal.read()[0]
+            gone = sum(is_meant(self._parsed(record)) for record in records)
+            if gone or self._journal.damaged:
+                self._journal.rewrite(lambda record: None if is_meant(self._parsed(record)) else record)
+            return gone
 
     def _parsed(self, record: dict[str, Any]) -> Said:
         try:

@@ -20,19 +20,20 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import httpx
 
 from studies.lib.figures import record
 from studies.service.lab import ADMIN, arguments, save, service
+from turnloom.service.config import KeyScope
 from turnloom.service.keys import hashed
 
 TENANTS = ("acme", "bolt", "corvo")
 INDEXED_EVERY = 5.0
 LIMITS = {"wait_seconds": 60, "request_seconds": 300}
 """A busy machine is not what is tried."""
-SCOPES = ["embeddings", "rerank", "intents", "intents:write", "replies", "replies:write", "erase", "metrics"]
+SCOPES = sorted({*get_args(KeyScope)} - {"admin"})
 HEADERS = ("X-Tenant", "X-Tenant-Id", "X-Forwarded-User", "X-Remote-User", "X-Original-URL", "Forwarded", "Cookie")
 """What proxies and other services take a tenant from."""
 TRICKS = (
@@ -95,6 +96,10 @@ def bodies(other: str) -> dict[tuple[str, str], list[Any]]:
             {"conversations": [chat]},
             {"conversations": [chat | {"id": f"../../{other}/state/replies"}]},
             {"conversations": [chat | {"source": f"tenants/{other}"}]},
+        ],
+        ("POST", "/v1/feedback"): [
+            {"feedback": [{"about": "reply", "answer": "rejected", "text": name, "source": f"tenants/{other}"}]},
+            {"feedback": [{"about": "intent", "answer": "accepted", "message": "mine", "intent": f"{name} a"}]},
         ],
         ("POST", "/v1/erasures"): [
             {"conversations": [f"{name}-0", f"{name}-1"], "speakers": [name]},
@@ -237,7 +242,7 @@ def audited(folder: Path) -> Counter[str]:
     return Counter(str(line["request_id"]) for state in states for line in AuditLog(state).read())
 
 
-WRITES = ("/v1/intents/examples", "/v1/replies/conversations", "/v1/erasures")
+WRITES = ("/v1/intents/examples", "/v1/replies/conversations", "/v1/feedback", "/v1/erasures")
 AT_ONCE = 4
 
 

@@ -12,13 +12,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import httpx
 import psutil
 import yaml
 
 from studies.lib.results import Results
+from turnloom.service.config import KeyScope
 
 THINGS = ["lamp", "desk", "chair", "sofa", "shelf", "table", "rug", "mirror", "clock", "vase"]
 ASKS = {
@@ -103,17 +104,7 @@ def write_config(folder: Path, **changes: Any) -> tuple[Path, str]:
     from turnloom.service.keys import hashed
 
     port = free_port()
-    scopes = [
-        "embeddings",
-        "rerank",
-        "intents",
-        "intents:write",
-        "replies",
-        "replies:write",
-        "erase",
-        "metrics",
-        "admin",
-    ]
+    scopes = sorted(get_args(KeyScope))
     found: dict[str, Any] = {
         "port": port,
         "state": f"state-{port}",

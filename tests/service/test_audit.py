@@ -37,6 +37,12 @@ CHANGES: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
             {"action": "replies.add", "conversations": [digest("chat-of-jo")]},
         )
     ],
+    "/v1/feedback": [
+        (
+            {"feedback": [{"about": "reply", "answer": "rejected", "text": SAID, "conversation": "chat-of-jo"}] * 2},
+            {"action": "feedback.add", "feedback": {"reply rejected": 2}},
+        )
+    ],
     "/v1/erasures": [
         (
             {"conversations": ["chat-of-jo"]},

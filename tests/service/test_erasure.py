@@ -261,6 +261,7 @@ def test_the_service_erases_under_load_and_keeps_the_rest(tmp_path: Path) -> Non
                 "conversations": 1,
                 "pending": 0,
                 "examples": 1,
+                "feedback": 0,
             }
             assert not files_with(tmp_path / "state", [MARK])
         assert erased(client, conversations=[f"{MARK}-{number}" for number in range(3)])["conversations"] == 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from pydantic import ValidationError
@@ -16,10 +16,11 @@ from tests.service.toy import HeadedEncoder, keys, served, settings
 from turnloom.errors import TurnloomError
 from turnloom.intents import IntentClassifier
 from turnloom.replies import ReplyIndex
+from turnloom.service.config import KeyScope
 from turnloom.service.keys import hashed
 
 TENANTS = ("acme", "bolt")
-SCOPES = ["embeddings", "rerank", "intents", "intents:write", "replies", "replies:write", "erase", "metrics"]
+SCOPES = sorted({*get_args(KeyScope)} - {"admin"})
 
 
 def secret(tenant: str) -> str:
@@ -85,6 +86,10 @@ def attempts(other: str) -> dict[tuple[str, str], list[dict[str, Any]]]:
             for more in ({}, {"sources": ["test", word]}, {"domains": [word]}, {"mode": "text"}, {"mode": "hybrid"})
         ],
         ("POST", "/v1/replies/conversations"): [{"json": {"conversations": [conversation]}}],
+        ("POST", "/v1/feedback"): [
+            {"json": {"feedback": [{"about": "reply", "answer": "rejected", "text": word, "source": word}]}},
+            {"json": {"feedback": [{"about": "intent", "answer": "accepted", "message": word, "intent": f"{word} a"}]}},
+        ],
         ("POST", "/v1/erasures"): [
             {"json": {"conversations": [f"d{word}-{n}" for n in range(5)]}},
             {"json": {"conversations": ["d0"], "source": word}},

@@ -91,7 +91,10 @@ def with_replies(folder: Path, encoder: Any) -> dict[str, Any]:
 
 
 def keys() -> list[dict[str, Any]]:
-    everything = [*("embeddings", "rerank", "intents", "intents:write", "replies", "replies:write"), "erase"]
+    everything = [
+        *("embeddings", "rerank", "intents", "intents:write", "replies", "replies:write", "feedback"),
+        "erase",
+    ]
     everything += ["metrics", "admin"]
     return [
         {"name": "all", "hash": hashed(KEYS["all"]), "scopes": everything},

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from turnloom.feedback import Feedback
+from turnloom.feedback import Feedback, Said
 from turnloom.replies.occurrences import reply_keys
 from turnloom.replies.suggestion import Suggestion, standardised
 
@@ -27,18 +27,18 @@ class Preference:
 
     def __init__(self, feedback: Feedback) -> None:
         self._feedback = feedback
-        self._read = -1
+        self._read: list[Said] | None = None
         self._bonus: dict[int, float] = {}
 
     def bonus(self) -> dict[int, float]:
         """Return by the key of a reply what its score gains or loses."""
-        count = len(self._feedback.read())
-        if count != self._read:
+        said = self._feedback.read()
+        if said is not self._read:
             accepted, rejected = (_by_key(counts) for counts in self._feedback.replies())
             self._bonus = {
                 key: WEIGHT * math.log((1 + accepted[key]) / (1 + rejected[key])) for key in {*accepted, *rejected}
             }
-            self._read = count
+            self._read = said
         return self._bonus
 
     def ordered(self, found: Sequence[Suggestion]) -> list[Suggestion]:

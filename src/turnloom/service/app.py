@@ -26,7 +26,7 @@ from turnloom.service.keys import Buckets, tenant_of
 from turnloom.service.lifecycle import Service
 from turnloom.service.monitoring import Metrics, cause_of
 from turnloom.service.resources import Loaders
-from turnloom.service.routes import embeddings, erasures, intents, operation, replies, rerank
+from turnloom.service.routes import embeddings, erasures, feedback, intents, operation, replies, rerank
 from turnloom.service.shedding import REFUSAL, Shedder
 from turnloom.service.telemetry import open_metrics
 
@@ -85,7 +85,7 @@ def create_app(
         redirect_slashes=False,  # A redirect would go to whatever the client calls the service.
     )
     app.state.service, app.state.metrics = service, metrics
-    routers = [module.router for module in (embeddings, rerank, intents, replies, erasures, operation)]
+    routers = [module.router for module in (embeddings, rerank, intents, replies, feedback, erasures, operation)]
     if config.page:
         routers.append(operation.page_router)
     for router in routers:

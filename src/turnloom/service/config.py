@@ -11,7 +11,16 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from turnloom.errors import TurnloomError
 
 KeyScope = Literal[
-    "embeddings", "rerank", "intents", "intents:write", "replies", "replies:write", "erase", "metrics", "admin"
+    "embeddings",
+    "rerank",
+    "intents",
+    "intents:write",
+    "replies",
+    "replies:write",
+    "feedback",
+    "erase",
+    "metrics",
+    "admin",
 ]
 
 

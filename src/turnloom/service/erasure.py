@@ -1,10 +1,13 @@
-"""Erase conversations from what a service keeps besides its index and intents: the journal of what waits."""
+"""Erase conversations from what a service keeps besides its index and intents: what waits, and feedback."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from turnloom.corpus.erasure import Conversation, Erased, Erasure
+from turnloom.feedback import Feedback, IntentFeedback, Said
+from turnloom.intents.erasure import is_among, normalised
 from turnloom.journal import Journal
 
 
@@ -27,3 +30,15 @@ def erase_from_waiting(journal: Journal, erasure: Erasure) -> None:
     with journal.writing():
         if find_in_waiting(journal, erasure).conversations or journal.damaged:
             journal.rewrite(lambda record: None if _is_named(record, erasure) else record)
+
+
+def erase_from_feedback(feedback: Feedback, erasure: Erasure, texts: Collection[str]) -> int:
+    """Erase what was said of conversations and persons, and whatever repeats their texts; return how much there was."""
+    wanted = normalised(texts)
+
+    def is_meant(said: Said) -> bool:
+        source, speakers = said.source or "", [said.speaker] if said.speaker else []
+        turns = said.turns if isinstance(said, IntentFeedback) else (*said.context, said.text)
+        return erasure.names(source, said.conversation or "", speakers) or is_among(turns, wanted)
+
+    return feedback.erase(is_meant)

@@ -11,6 +11,7 @@ from typing import Any
 from turnloom.corpus.erasure import Erased, Erasure, erase_from_table, find_in_table
 from turnloom.corpus.table import MANIFEST, read_manifest
 from turnloom.errors import TurnloomError
+from turnloom.feedback import Feedback
 from turnloom.files import list_again
 from turnloom.intents.erasure import erase_from_intents
 from turnloom.intents.saving import JSON as INTENTS
@@ -18,8 +19,9 @@ from turnloom.journal import locked
 from turnloom.replies.erasure import erase_from_index, find_in_index
 from turnloom.replies.manifest import MANIFEST as INDEX
 from turnloom.runtime.protocols import Encoder
-from turnloom.service.erasure import erase_from_waiting, find_in_waiting
+from turnloom.service.erasure import erase_from_feedback, erase_from_waiting, find_in_waiting
 from turnloom.service.journal import Journal
+from turnloom.service.live_feedback import FEEDBACK
 from turnloom.service.live_intents import erase_from_changes
 from turnloom.service.snapshots import MARKER as SNAPSHOT
 from turnloom.vectors.erasure import erase_from_vectors
@@ -40,6 +42,7 @@ class Holdings:
     intents: list[Path] = field(default_factory=list)
     states: list[Path] = field(default_factory=list)
     snapshots: list[Path] = field(default_factory=list)
+    feedback: list[Path] = field(default_factory=list)
     others: list[Path] = field(default_factory=list)
 
 
@@ -62,6 +65,8 @@ def find_holdings(folders: Iterable[Path]) -> Holdings:
 
 
 def _note(path: Path, found: Holdings) -> None:
+    if (path / FEEDBACK).is_file():  # Of a service or a studio.
+        found.feedback.append(path / FEEDBACK)
     if (path / SNAPSHOT).is_file():
         found.snapshots.append(path)
     elif (path / INDEX).is_file():
@@ -116,6 +121,9 @@ def erase_from_folders(
         with changes.writing():
             # A service that runs loads its intents again, whatever folder they are in.
             examples += erase_from_changes(changes, found.texts, always=bool(holdings.intents))
+    for path in holdings.feedback:
+        on_step(path)
+        erase_from_feedback(Feedback(path), erasure, found.texts)
     hashes: dict[str, str] = {}
     for folder in holdings.tables:
         on_step(folder)

@@ -55,15 +55,16 @@ class LiveReplies:
         state: Path,
         conversations: ConversationStates | None = None,
         scrub: Scrub = scrubbed,
+        feedback: Path | None = None,
     ) -> None:
-        self._conversations, self._scrub = conversations, scrub
+        self._conversations, self._scrub, self._feedback = conversations, scrub, feedback
         self._options, self._encoder, self._scorer, self._state = options, encoder, scorer, state
         self._pending = Journal(state / "pending.jsonl")
         self._adding = Journal(state / "adding.jsonl")
         state.mkdir(parents=True, exist_ok=True)
         self._opening = threading.Lock()
         self._seen = self._stamp()
-        self._index = ReplyIndex(options.folder, encoder, scorer=scorer)
+        self._index = self._open()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -88,9 +89,12 @@ class LiveReplies:
                     self._index = self._reopened()
         return self._index
 
+    def _open(self) -> ReplyIndex:
+        return ReplyIndex(self._options.folder, self._encoder, scorer=self._scorer, feedback=self._feedback)
+
     def _reopened(self) -> ReplyIndex:
         try:
-            return ReplyIndex(self._options.folder, self._encoder, scorer=self._scorer)
+            return self._open()
         except TurnloomError as error:  # Its vectors now come from another model; a reload switches both.
             _log.error("replies not reopened", extra={"problem": error.problem, "fix": error.fix})
             return self._index
@@ -213,13 +217,13 @@ class LiveReplies:
         shutil.rmtree(self._state / "adding", ignore_errors=True)
         return len(records)
 
-    def erase(self, erasure: Erasure, before: Callable[[frozenset[str]], None]) -> tuple[int, int]:
+    def erase(self, erasure: Erasure, before: Callable[[Erasure, frozenset[str]], None]) -> tuple[int, int]:
         """Erase conversations from what waits and from all versions of the index.
 
         Args:
             erasure: What to erase.
-            before: Called with the texts that only these conversations have. Whatever else has them must be changed
-                before: if it fails, the same call finds them again.
+            before: Called with the erasure, now with all conversations that it names, and the texts that only these
+                have. Whatever else has them must be changed before: if it fails, the same call finds them again.
 
         Returns:
             How many conversations were erased, and how many of them were waiting.
@@ -235,7 +239,7 @@ class LiveReplies:
             erasure = erasure.plus(found.conversations)
             waiting = find_in_waiting(self._pending, erasure)
             erased = found.plus(waiting)
-            before(erased.texts)
+            before(erasure, erased.texts)
             erase_from_waiting(self._pending, erasure)
             for copy in self._state.glob("*.damaged"):
                 copy.unlink(missing_ok=True)

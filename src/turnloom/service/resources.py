@@ -18,6 +18,7 @@ from turnloom.service.batching import BatchObserver
 from turnloom.service.config import Limits, ServedModel, ServiceConfig
 from turnloom.service.conversations import ConversationStates
 from turnloom.service.journal import Journal
+from turnloom.service.live_feedback import LiveFeedback
 from turnloom.service.live_intents import LiveIntents
 from turnloom.service.live_replies import LiveReplies
 from turnloom.service.models import QueuedEncoder, QueuedScorer, open_encoder, open_scorer
@@ -49,6 +50,7 @@ class Resources:
     scorer: QueuedScorer | None
     intents: LiveIntents | None
     replies: LiveReplies | None
+    feedback: LiveFeedback
     audit: AuditLog
     problems: Mapping[str, TurnloomError] = field(default_factory=dict)
     """Why parts that should be served are not: the service is in recovery."""
@@ -98,7 +100,9 @@ def load_resources(
     files = (_state_of(config.model.path), _state_of(config.reranker.path) if config.reranker else ())
     kept = old if old is not None and old.files == files else None
     encoder, scorer = (kept.encoder, kept.scorer) if kept else _load_models(config, observer, loaders)
-    models = Resources(config.limits, encoder, scorer, None, None, AuditLog(config.state), files=files)
+    models = Resources(
+        config.limits, encoder, scorer, None, None, _feedback(config), AuditLog(config.state), files=files
+    )
     try:
         tenants = {name: _load_data(config.for_tenant(name), models, recover) for name in config.tenant_names}
         loaded = replace(_load_data(config, models, recover), tenants=tenants)
@@ -121,8 +125,13 @@ def _load_data(config: ServiceConfig, models: Resources, recover: bool) -> Resou
     replies = _load_part("replies", lambda: _load_replies(config, models.encoder, by_text), noted)
     make_private(config.state)
     failing = {part: error.problem for part, error in problems.items()}
-    audit = AuditLog(config.state)
-    return replace(models, intents=intents, replies=replies, audit=audit, problems=problems, failing=failing)
+    feedback, audit = _feedback(config), AuditLog(config.state)
+    own = replace(models, intents=intents, replies=replies, feedback=feedback, audit=audit)
+    return replace(own, problems=problems, failing=failing)
+
+
+def _feedback(config: ServiceConfig) -> LiveFeedback:
+    return LiveFeedback(config.state, scrub_or_keep(config.scrub))
 
 
 def _load_models(
@@ -160,7 +169,9 @@ def _load_replies(config: ServiceConfig, encoder: QueuedEncoder, scorer: QueuedS
         return None
     states = ConversationStates(encoder.conversation, config.conversations) if encoder.conversation else None
     scrub = scrub_or_keep(config.scrub)
-    replies = LiveReplies(config.replies, encoder, scorer, config.state / "replies", states, scrub)
+    replies = LiveReplies(
+        config.replies, encoder, scorer, config.state / "replies", states, scrub, feedback=_feedback(config).path
+    )
     replies.check()  # Opening reads only a part of its files.
     return replies
 

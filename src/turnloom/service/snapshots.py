@@ -28,7 +28,7 @@ from turnloom.service.verify import verify
 MARKER = "snapshot.json"
 SERVING, RESTORING = "serving.lock", "restoring"
 """In the `state` folder: held by all that serve it, and what is being restored."""
-JOURNALS = ("intents.jsonl", "replies/pending.jsonl", "replies/adding.jsonl")
+JOURNALS = ("intents.jsonl", "replies/pending.jsonl", "replies/adding.jsonl", "feedback.jsonl")
 
 
 def _parts(config: ServiceConfig) -> Iterator[tuple[str, ServiceConfig]]:

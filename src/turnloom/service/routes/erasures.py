@@ -62,16 +62,18 @@ class ErasedResponse(BaseModel):
         pending: How many of them were waiting to be indexed.
         examples: How many examples of intents and messages of their pool were said in these conversations and in no
             other.
+        feedback: How much feedback was given in these conversations, or repeats what was said only in them.
     """
 
     conversations: int
     pending: int
     examples: int
+    feedback: int
 
 
 @router.post("/v1/erasures", response_model=ErasedResponse, dependencies=[needs("erase")])
 async def erase(asked: EraseRequest, using: Using, request: Request) -> Response:
-    """Erase conversations from the index and all its versions, from what waits, and from intents.
+    """Erase conversations from the index and all its versions, from what waits, and from intents and feedback.
 
     Repeat a request that was not answered: what is gone already is no error.
     """
@@ -91,11 +93,16 @@ async def erase(asked: EraseRequest, using: Using, request: Request) -> Response
 
 
 def _erase(using: Resources, erasure: Erasure) -> dict[str, int]:
-    examples = 0
+    examples = said = 0
 
-    def erase_examples(texts: frozenset[str]) -> None:
-        nonlocal examples
+    def erase_beside(erasure: Erasure, texts: frozenset[str]) -> None:
+        nonlocal examples, said
         examples = using.intents.erase(texts) if using.intents is not None else 0
+        said = using.feedback.erase(erasure, texts)
 
-    found = using.replies.erase(erasure, erase_examples) if using.replies is not None else (0, 0)
-    return {"conversations": found[0], "pending": found[1], "examples": examples}
+    if using.replies is not None:
+        conversations, pending = using.replies.erase(erasure, erase_beside)
+    else:
+        conversations, pending = 0, 0
+        erase_beside(erasure, frozenset())
+    return {"conversations": conversations, "pending": pending, "examples": examples, "feedback": said}
