@@ -12,6 +12,7 @@ from typing import Any
 
 from tests.cli.browser import opened
 
+from turnloom.studio.page.parts import shortened
 from turnloom.studio.workspace import Workspace
 
 PATIENCE = 120_000
@@ -48,6 +49,7 @@ class Person:
 
     def __init__(self, page: Any, work: Workspace) -> None:
         self.page, self.work, self.clicks = page, work, 0
+        self._texts = {shortened(text): text for text in work.texts}
 
     def _click(self, where: str) -> None:
         self.clicks += 1
@@ -73,7 +75,12 @@ class Person:
         self.page.locator(f"{where} textarea, {where} input").first.fill(text)
 
     def _page(self) -> list[str]:
-        return [line.split("  ")[0] for line in self.page.locator("#messages label").all_inner_texts()]
+        return [self._read(line) for line in self.page.locator("#messages label").all_inner_texts()]
+
+    def _read(self, line: str) -> str:
+        """Return the message that is shown: a long one is cut, and what is said of it follows it."""
+        line = " ".join(line.split())
+        return self._texts.get(max((shown for shown in self._texts if line.startswith(shown)), key=len, default=""), "")
 
     def open_group(self, group: int) -> list[str]:
         """Open a group and return the messages of its first page."""
@@ -82,7 +89,7 @@ class Person:
         self.page.locator(".group-title h2").filter(has_text=name).wait_for()
         self.page.locator(f".tree [data-group='{group}'][aria-current]").wait_for()
         first = self.work.texts[int(self.work.typical(self.work.board, group)[0])]
-        self._until(lambda: (self._page() or [""])[0][:30].strip() == " ".join(first.split())[:30].strip())
+        self._until(lambda: self._page()[:1] == [first])
         return self._page()
 
     def check(self, rows: Sequence[int]) -> None:
@@ -133,7 +140,7 @@ class Person:
             quote = self.page.locator("#question blockquote")
             quote.wait_for()
             asked = quote.inner_text()
-            meaning = gold(asked)
+            meaning = gold(self._read(shortened(asked)))
             buttons = self.page.locator("#answers button[id^=answer-]:visible").all_inner_texts()
             key = next((text.split(" · ")[0] for text in buttons if text.split(" · ", 1)[1] == meaning), "s")
             self.clicks += 1

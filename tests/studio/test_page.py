@@ -14,14 +14,11 @@ from tests.cli import browser
 from tests.cli.browser import overflow, serious_violations
 from tests.studio.serving import serving
 from tests.studio.toy import HOSTILE, make_studio, opened
+from tests.studio.visits import HOSTILE_NAME, choose, field, hostile_nodes, press, use_tabs, watch
 from turnloom.studio.actions import MakeIntent, Rename
 from turnloom.studio.workspace import Workspace
 
 pytestmark = pytest.mark.slow
-HOSTILE_NODES = (
-    "[...document.querySelectorAll('img[src=x], [onerror]')].map(node => node.parentElement.outerHTML)"
-    ".concat(window.alerted || [])"
-)
 
 
 @pytest.fixture(scope="module")
@@ -40,11 +37,6 @@ def looking(address: str, width: int = 1280) -> Iterator[Any]:
         assert problems == []
 
 
-def choose(page: Any, name: str) -> None:
-    page.locator(".tree .pick").filter(has_text=name).last.click()
-    page.locator(".group-title h2").filter(has_text=name).wait_for()
-
-
 def leaf_name(work: Workspace, index: int) -> str:
     board = work.board
     return board.names[sorted(board.leaves)[index]]
@@ -56,7 +48,7 @@ def test_groups_are_browsed_and_edited(served: tuple[str, Workspace], tmp_path: 
     with looking(address) as page:
         choose(page, leaf_name(work, 0))
         page.locator("#map canvas[data-drawn]").wait_for()
-        page.locator("#name textarea, #name input").fill("my parcel")
+        field(page, "name").fill("my parcel")
         page.locator("#rename").click()
         page.get_by_text("Renamed").wait_for()
         page.locator(".tree [aria-current]").filter(has_text="my parcel").wait_for()
@@ -66,15 +58,13 @@ def test_groups_are_browsed_and_edited(served: tuple[str, Workspace], tmp_path: 
         page.locator("#make-intent").click()
         page.get_by_text("an intent with 10 examples").wait_for()
         assert [work.board.names[group] for group in work.board.intents] == ["my parcel"]
-        page.locator("#query textarea, #query input").fill("where is my refund")
-        page.locator("#query textarea, #query input").press("Enter")
+        field(page, "query").fill("where is my refund")
+        field(page, "query").press("Enter")
         page.get_by_text("Nearest to").wait_for()
         assert serious_violations(page) == []
         assert overflow(page) <= 0
         for _ in range(3):
-            said = page.locator("#said").inner_text()
-            page.locator("#undo").click()
-            page.wait_for_function("said => document.querySelector('#said').innerText !== said", arg=said)
+            assert "Undone" in press(page, "undo")
         page.screenshot(path=str(tmp_path / "groups.png"), full_page=True)
     assert work.board.digest() == before
 
@@ -84,64 +74,39 @@ def test_what_others_do_and_write_is_shown_as_text(served: tuple[str, Workspace]
     row = next(row for row, text in enumerate(work.texts) if HOSTILE in text)
     group, other = int(work.board.group[row]), leaf_name(work, 1)
     with looking(address, 390) as page:
-        page.evaluate("void (window.alert = () => { window.alerted = ['alert'] })")
+        watch(page)
         choose(page, other)
         page.locator("#move").click()
         page.get_by_role("alert").get_by_text("No message is checked").wait_for()
         assert serious_violations(page) == []
         assert overflow(page) <= 0
-        page.locator("#new-name textarea, #new-name input").fill("half typed")
-        work.edits.do(Rename(group=group, name=HOSTILE[:80]))  # As another browser would.
+        field(page, "new-name").fill("half typed")
+        work.edits.do(Rename(group=group, name=HOSTILE_NAME))  # As another browser would.
         page.locator(".tree .pick").filter(has_text="<img").wait_for()
-        assert page.locator("#new-name textarea, #new-name input").input_value() == "half typed"
+        assert field(page, "new-name").input_value() == "half typed"
         page.locator(f".tree [data-group='{group}']").click()
         page.locator(".group-title h2").filter(has_text="<img").wait_for()
-        page.locator("#query textarea, #query input").fill(HOSTILE)
-        page.locator("#query textarea, #query input").press("Enter")
+        field(page, "query").fill(HOSTILE)
+        field(page, "query").press("Enter")
         page.get_by_text("Nearest to").wait_for()
-        page.wait_for_timeout(300)
-        assert page.evaluate(HOSTILE_NODES) == []
+        assert hostile_nodes(page) == []
     work.edits.undo()
 
 
 def test_every_tab_is_usable_by_everyone(served: tuple[str, Workspace], tmp_path: Path) -> None:
     address, work = served
-    for group in sorted(work.board.leaves):
+    _, *others = sorted(work.board.leaves)
+    for group in others:
         work.edits.do(MakeIntent(group=group, examples=tuple(work.typical(work.board, group)[:4].tolist())))
     with looking(address) as page:
-        page.evaluate("void (window.alert = () => { window.alerted = ['alert'] })")
-
-        def check(name: str) -> None:
+        watch(page)
+        for name in use_tabs(page, work):
             assert serious_violations(page) == [], name
             assert overflow(page) <= 0, name
-            assert page.evaluate(HOSTILE_NODES) == [], name
+            assert hostile_nodes(page) == [], name
             page.screenshot(path=str(tmp_path / f"{name}.png"), full_page=True)
-
-        page.get_by_role("tab", name="Flow").click()
-        page.locator("#flow path[data-edge][stroke=transparent]").first.dispatch_event("click")
-        page.locator("#behind .chat").first.wait_for()
-        check("flow")
-        page.get_by_role("tab", name="Try").click()
-        page.locator("#try-message textarea").fill(f"hello\nwhere is my refund {HOSTILE}")
-        page.locator("#try").click()
-        page.locator("#answer .decision li").first.wait_for()
-        page.locator("#away h2").wait_for()
-        page.locator("#intent-right").click()
-        page.get_by_text("Learned: this is").wait_for()
-        check("try")
-        page.get_by_role("tab", name="Label next").click()
-        for _ in range(2):
-            asked = page.locator("#question blockquote").inner_text()
-            page.keyboard.press("1")
-            page.wait_for_function("was => document.querySelector('#question blockquote').innerText !== was", arg=asked)
-        assert len(work.board.labels) == 2
-        check("label")
-        page.get_by_role("tab", name="Publish").click()
-        page.locator("#service-url input, #service-url textarea").fill(f"http://127.0.0.1:9/{HOSTILE}")
-        page.locator("#compare").click()
-        page.locator("#published [role=alert]").wait_for()
-        check("publish")
-        assert page.request.get(f"{address}/studio/nlu.yml").text().startswith('version: "3.1"')
+    assert len(work.board.labels) == 2
+    assert httpx.get(f"{address}/studio/nlu.yml").text.startswith('version: "3.1"')
 
 
 def test_only_this_machines_own_pages_may_ask(served: tuple[str, Workspace]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -147,5 +148,6 @@ def test_a_studio_can_be_made_again_after_a_kill(folder: Path, tmp_path: Path) -
     half = Path(shutil.copytree(folder, tmp_path / "studio"))
     (half / "studio.json").unlink()
     table = folder.parent / "table"
-    prepare(half, table, "studio", StudioEncoder(), MessageOptions(first=True))  # type: ignore[arg-type]
+    encoder: Any = StudioEncoder()
+    prepare(half, table, "studio", encoder, MessageOptions(first=True), replies=folder.parent / "replies")
     assert load_studio(half).settings == load_studio(folder).settings

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from tests.discovery.toy import TOPICS, TopicEncoder, said
 from tests.replies.toy import dialogue, write_table
 from turnloom.corpus.schema import Dialogue
 from turnloom.discovery import Discovery, MessageOptions, discover
+from turnloom.replies import ReplyIndex
 from turnloom.runtime.protocols import Vectors
 from turnloom.studio.actions import (
     OUTSIDE,
@@ -73,22 +75,25 @@ HOSTILE = '<img src=x onerror="alert(1)"><script>alert(2)</script>&lt;b&gt; {{x}
 """What people may write, and a page must only show."""
 
 
-def chats() -> list[Dialogue]:
-    """Conversations of five topics that follow each other, with one hostile text in a topic."""
+def chats(hostile: Container[int] = (7,)) -> list[Dialogue]:
+    """Conversations of five topics that follow each other, with hostile texts in some."""
     found = []
     for number in range(120):
         topic = list(TOPICS)[number % 5]
         text = TOPICS[topic][number // 5 % 4]
         text = text.format(number) if "{}" in text else f"{text} {number}"
-        text += f" {HOSTILE}" if number == 7 else ""
-        found.append(dialogue(number, text, f"your number for the {topic}?", f"number {number}", f"{topic} done"))
+        more = f" {HOSTILE}" if number in hostile else ""
+        answer = f"your number for the {topic}?{more}"
+        found.append(dialogue(number, text + more, answer, f"number {number}", f"{topic} done"))
     return found
 
 
-def make_studio(folder: Path) -> Path:
-    """Make a studio of these chats."""
-    table = write_table(folder / "table", chats())
-    prepare(folder / "studio", table, "studio", StudioEncoder(), MessageOptions(first=True))  # type: ignore[arg-type]
+def make_studio(folder: Path, hostile: Container[int] = (7,)) -> Path:
+    """Make a studio of these chats, with an index of their replies."""
+    encoder: Any = StudioEncoder()
+    table = write_table(folder / "table", chats(hostile))
+    ReplyIndex.build(table, folder / "replies", encoder)
+    prepare(folder / "studio", table, "studio", encoder, MessageOptions(first=True), replies=folder / "replies")
     return folder / "studio"
 
 

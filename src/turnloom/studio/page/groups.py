@@ -129,7 +129,7 @@ class GroupsTab:
         self.view.change(self.order, [self.view, look], out, show_progress="hidden")
         for button, step in ((self.previous, -1), (self.next, 1)):
             button.click(self._turner(step), look, out, show_progress="hidden")
-        gr.Timer(1.5).tick(self.follow, [look, self.messages], out, show_progress="hidden")
+        gr.Timer(1.5).tick(self.follow, [look, self.name], out, show_progress="hidden")
 
     def choose(self, look: Look, event: gr.EventData) -> Updates:
         """Show a group."""
@@ -147,16 +147,15 @@ class GroupsTab:
     def _turner(self, step: int) -> Callable[[Look], Updates]:
         return lambda look: self.shown(replace(look, page=max(0, look.page + step)))
 
-    def follow(self, look: Look, checked: list[int]) -> Updates:
-        """Show what others did, if they did anything; what is typed and checked stays."""
+    def follow(self, look: Look, typed: str) -> Updates:
+        """Show what others did, if they did anything; what is typed, checked, chosen and said stays."""
         if self.work.edits.version == look.version:
             return gr.skip()  # type: ignore[no-any-return, unused-ignore]
         updates = self.shown(look)
-        there = {row for _, row in updates[self.messages]["choices"]}
-        updates[self.messages] |= {"value": [row for row in checked if row in there]}
-        if updates[self.look].name == look.name:
-            del updates[self.name]
-        return updates
+        for choice in (self.messages, self.other):
+            del updates[choice]["value"]  # Whatever somebody chose since is not taken back.
+        kept = [self.said, self.description, *([self.name] if typed != look.name else [])]
+        return {shown: update for shown, update in updates.items() if shown not in kept}
 
     def guarded(self, look: Look, act: Callable[[], Updates]) -> Updates:
         """Do something, or show why it was refused and what the groups are now."""
@@ -226,7 +225,7 @@ class GroupsTab:
         return {
             self.name: gr.Textbox(value=look.name, interactive=named),
             self.rename: gr.Button(interactive=named),
-            self.other: gr.Dropdown([(f"{name} ({count:,})", one) for name, count, one in others], value=None),
+            self.other: gr.update(choices=[(f"{name} ({count:,})", one) for name, count, one in others], value=None),
             self.merge: gr.Button(interactive=leaf),
             self.move: gr.Button(interactive=some),
             self.split: gr.Button(interactive=some),
