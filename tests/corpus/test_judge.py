@@ -59,6 +59,8 @@ def test_texts_keep_their_rows() -> None:
         "mail jo@example.com",
         "thanks",
         "the keypad takes 8993",
+        "bring it to 5, Cherry Tree Close",
+        "the default is changeme",
         "I'm +44 20 7946 0018",
     ]
     assert scrub_texts(pa.array(texts))[0].to_pylist() == [scrub_text(text)[0] for text in texts]

@@ -26,7 +26,7 @@ _REMEMBERED = (
 )
 PASSWORD_HINT = (
     r"(?i:pas|pw|p/w|kennw|contrase|clave|senha|mot de|wachtw|has[łl]o|lösen|adgangs|heslo|şifre|пароль|log-?in|"
-    r"user|key|word|"
+    r"user|key|word|default|changeme|letmein|"
     r"maiden|pet|answer|school|teacher|first car|remember|lower|one word|caps|capital|spaces|small letters|upper "
     r"?case)|密|パス|비밀"
 )

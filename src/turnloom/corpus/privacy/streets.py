@@ -58,7 +58,7 @@ _HOMES = re.compile(rf"(?<!mail )(?<!ip )(?<![A-Za-z])(?i:{_HOMELY})")
 STREETS = (
     Pattern(
         "ADDRESS",
-        rf"\d[A-Za-z]? (?:[^\s]+ ){{0,5}}(?i:{_STREET})",
+        rf"\d[A-Za-z]?,? (?:[^\s]+ ){{0,5}}(?i:{_STREET})",
         re.compile(
             rf"(?<![\w.,#$€£-])(?:{_FLAT},? )?{_HOUSE},? {_COMPASS}(?:(?:{CAP}|\d{{1,3}}(?:st|nd|rd|th)|de|la|the|"
             rf"of) ){{1,4}}(?:{_STREET})\b\.?(?: [NSEW]\b)?(?: \d{{1,4}}\b(?! (?i:and|or|times|"
@@ -69,7 +69,7 @@ STREETS = (
     # In small letters, as in a chat, only for words that are nothing else.
     Pattern(
         "ADDRESS",
-        r"(?i:\d[a-z]? [^\s]+ (?:[^\s]+ )?(?:street|road|avenue|lane|drive|boulevard|terrace|crescent))",
+        r"(?i:\d[a-z]?,? [^\s]+ (?:[^\s]+ )?(?:street|road|avenue|lane|drive|boulevard|terrace|crescent))",
         re.compile(
             rf"(?<![\w.,#$€£-])\d{{1,5}}[A-Za-z]?,? (?!(?i:of|on|in|at|to|for|the|a|is|more|main|different|bis|ter)"
             rf"\b)(?:[A-Za-z'’]{{2,20}} ){{1,2}}(?i:street|road|avenue|lane|drive|boulevard|terrace|crescent)"
