@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Other languages: made-up shops, Chinese similarity, retrieval, replies and intents, and intents across languages.
-# Needs TURNLOOM_DATA (the public sets), MODELS (a folder with gte-small) and turnloom[bench]. Finished steps are skipped.
+# Needs TURNLOOM_DATA (the public sets) and turnloom[bench]. Finished steps are skipped.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 runs=runs/languages
 base=universal-sentence-encoder
 mkdir -p "$runs"
-python -m studies.languages.scripts "$runs/shops" "$MODELS/gte-small"
+python -m studies.languages.scripts "$runs/shops"
 for name in crosswoz_zh xdailydialog_zh; do
   [ -e "$runs/$name-train/manifest.json" ] || turnloom prepare "$name" --split train \
     --hold-out dialoguecse,cdconv_zh,crosswoz_zh,xdailydialog_zh --out "$runs/$name-train"

@@ -16,9 +16,10 @@ from turnloom.cli.console import console, say, share_progress
 from turnloom.cli.convert import convert_with_progress, find_inputs, warn_if_most_rejected
 from turnloom.cli.intents_report import say_pool
 from turnloom.cli.quickstart_scores import VECTORS, choose_model, encode_once
-from turnloom.cli.quickstart_training import choose_recipe, train_model
+from turnloom.cli.quickstart_training import choose_recipe, fit_words, learns_words, train_model, warn_if_unknown
 from turnloom.errors import TurnloomError
 from turnloom.files import replacing, write_whole
+from turnloom.runtime.model_folder import WORDS
 
 if TYPE_CHECKING:
     from turnloom.corpus.readers.source import LogFile
@@ -37,7 +38,9 @@ STEPS = 6
 def quickstart(
     logs: str = typer.Argument(..., help="Your conversations: a CSV with one message per row, or any other chat log."),
     start: Path | None = typer.Option(
-        None, help=f"The base model; {INSTALLED_START} if installed, else {DEFAULT_START} from the hub."
+        None,
+        help=f"The base model; {INSTALLED_START} if installed, else {DEFAULT_START} from the hub. `{WORDS}` learns one "
+        "from your conversations, in any language.",
     ),
     out: Path = typer.Option(Path("quickstart"), help="The folder for everything it makes."),
     minutes: float = typer.Option(5.0, min=0.01, help="How long to train."),
@@ -61,11 +64,13 @@ def quickstart(
     turnloom quickstart chats.csv --start all-MiniLM-L6-v2/ --minutes 30 --out support/
 
     turnloom quickstart 聊天.csv --start universal-sentence-encoder
+
+    turnloom quickstart चैट.csv --start words
     """
     from turnloom.replies.store import lancedb
     from turnloom.runtime.model_folder import find_model
 
-    if start is not None:
+    if start is not None and not learns_words(start):
         find_model(start)
     lancedb()  # If it is missing, fail now, not after minutes of training.
     files = find_inputs([logs], mapping=mapping)
@@ -76,6 +81,8 @@ def quickstart(
     _prepare(out)
     why = "The model learns from what was said next; no labels are needed."
     _announce(3, f"Training for {minutes:g} minute{'' if minutes == 1 else 's'}", why)
+    base = fit_words(out) if learns_words(base) else base
+    warn_if_unknown(base, out)
     train_model(out, base, chosen, minutes)
     why = "On the dialogues kept apart: how often is the true reply the first of 100? By chance, 1 % of the time."
     _announce(4, "Measuring before and after", why)
@@ -114,7 +121,7 @@ def _claim(out: Path, files: list[LogFile], base: Path, recipe: str, minutes: fl
 
     changed = [Path(file.path).stat().st_mtime_ns if Path(file.path).exists() else 0 for file in files]
     job = {"logs": hashlib.sha256(repr([files, changed]).encode()).hexdigest(), "recipe": recipe, "minutes": minutes}
-    job["start"] = load_encoder(base).fingerprint
+    job["start"] = WORDS if learns_words(base) else load_encoder(base).fingerprint
     mark = out / "quickstart.json"
     if mark.exists() and json.loads(mark.read_text(encoding="utf-8")) != job:
         raise TurnloomError(f"{out} was made of other logs or with other settings", "choose another --out")

@@ -3,15 +3,56 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from turnloom.cli.console import say, share_progress
+from turnloom.cli.console import console, say, share_progress
 from turnloom.cli.quickstart_scores import VECTORS, encode_once
 from turnloom.errors import TurnloomError
+from turnloom.runtime.model_folder import WORDS
 
 ON_TEXTS, ON_VECTORS = "dse-heads", "conversation"
 LARGEST_BATCH, SMALLEST_BATCH = 128, 8
+LEARNED = "learned-words"
+MOST_READ = 2_000
+"""So many turns show whether a model knows their language."""
+
+
+def learns_words(base: Path) -> bool:
+    """Whether the base model is to be learned from the conversations; a folder of that name takes precedence."""
+    return str(base) == WORDS and not base.exists()
+
+
+def fit_words(out: Path) -> Path:
+    """Learn a lexical encoder from the conversations to learn from, unless it is there; return its folder."""
+    from turnloom.runtime.lexical import SPEC, fit_lexical
+
+    folder = out / LEARNED
+    if not (folder / SPEC).exists():
+        with console.status("counting words …"):
+            fit_lexical(_texts(out / "train"), folder)
+    return folder
+
+
+def warn_if_unknown(base: Path, out: Path) -> None:
+    """Say so if the base model doesn't know the language of the conversations."""
+    from turnloom.runtime import load_encoder
+    from turnloom.runtime.coverage import MOST_UNKNOWN, unknown_share
+
+    share = unknown_share(load_encoder(base), islice(_texts(out / "train"), MOST_READ))
+    if share > MOST_UNKNOWN:
+        say(
+            f"{base} does not know {100 * share:.0f} % of the words. Fix: choose a model that lists your language, or "
+            f"--start {WORDS} and another --out"
+        )
+
+
+def _texts(table: Path) -> Iterator[str]:
+    from turnloom.corpus import read_table
+
+    return (turn["text"] for row in read_table(table).select("turns").iter_rows() for turn in row["turns"])
 
 
 def choose_recipe(base: Path) -> str:
@@ -19,6 +60,8 @@ def choose_recipe(base: Path) -> str:
     from turnloom.runtime import load_encoder
     from turnloom.training.base_model import is_frozen
 
+    if learns_words(base):
+        return ON_VECTORS
     return ON_VECTORS if is_frozen(load_encoder(base)) else ON_TEXTS
 
 

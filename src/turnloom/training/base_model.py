@@ -16,10 +16,10 @@ from turnloom.errors import TurnloomError
 from turnloom.objectives import ContextReplyHeads, small_transformer
 from turnloom.runtime.context_format import ContextFormat, read_context_format
 from turnloom.runtime.encoder import SentenceTransformerEncoder, is_static, load_encoder
+from turnloom.runtime.frozen import FrozenEncoder
 from turnloom.runtime.model_folder import model_folder, no_progress_bars
 from turnloom.runtime.protocols import Encoder, turn_encoder
 from turnloom.runtime.scorer import CrossEncoderScorer, is_cross_encoder, load_scorer
-from turnloom.runtime.universal import UniversalSentenceEncoder
 from turnloom.training.losses import kept_heads, without_heads
 from turnloom.training.recipe import ModelOptions, Recipe
 from turnloom.views.utterance_tasks import END_OF_TURN, MARKS
@@ -74,7 +74,7 @@ def is_frozen(encoder: Encoder) -> bool:
     below = turn_encoder(encoder)
     if isinstance(below, SentenceTransformerEncoder):
         return is_static(below.model.tokenizer)
-    return isinstance(below, UniversalSentenceEncoder)
+    return isinstance(below, FrozenEncoder)
 
 
 def _exported(recipe: Recipe) -> TurnloomError:
