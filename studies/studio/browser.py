@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from tests.cli.browser import opened
 
@@ -25,13 +25,15 @@ serve(Path(sys.argv[1]), port=0, on_start=lambda address: print(address, flush=T
 
 
 @contextmanager
-def opened_studio(folder: Path, width: int = 1280) -> Iterator[tuple[Any, list[str]]]:
+def opened_studio(
+    folder: Path, width: int = 1280, scheme: Literal["light", "dark"] = "light"
+) -> Iterator[tuple[Any, list[str]]]:
     """Serve a studio in a process of its own and open it; the list fills with what the browser complains about."""
     with subprocess.Popen([sys.executable, "-c", SERVE, str(folder)], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         try:
             address = process.stdout.readline().strip().rstrip("/")
-            with opened(address, width) as (page, problems):
+            with opened(address, width, scheme) as (page, problems):
                 page.set_default_timeout(PATIENCE)
                 page.locator(".tree .pick").first.wait_for()
                 yield page, problems

@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli import browser
 from tests.cli.browser import overflow, serious_violations
+from tests.studio.browsers import edited_at_once, edited_until_killed, lost
 from tests.studio.serving import serving
 from tests.studio.toy import HOSTILE, make_studio, opened
 from tests.studio.visits import HOSTILE_NAME, choose, field, hostile_nodes, press, use_tabs, watch
@@ -133,3 +134,17 @@ def test_beyond_this_machine_a_key_is_asked_for(served: tuple[str, Workspace]) -
             assert client.get(f"{address}/studio/points").status_code == 200
             opened_page = client.get(f"{address}/?key={key}")
             assert (opened_page.status_code, key in str(opened_page.url)) == (200, False)
+
+
+def test_edits_of_two_browsers_and_before_a_kill_are_kept(tmp_path: Path) -> None:
+    folder = make_studio(tmp_path)
+    work = opened(folder)
+    group = leaf_name(work, 0)
+    with serving(folder) as (address, _):
+        renamed, split = edited_at_once(address.rstrip("/"), group, 3)
+    assert (len(renamed), len(split)) == (9, 3)
+    assert lost(work, [*renamed, *split]) == []
+    assert set(split) <= set(work.board.names.values())
+    acknowledged = edited_until_killed(folder, leaf_name(work, 1), 5)
+    assert acknowledged
+    assert lost(opened(folder), acknowledged) == []
