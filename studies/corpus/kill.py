@@ -45,7 +45,7 @@ def main() -> None:
             whole = (out / "manifest.json").exists()
             subprocess.run([*COMMAND, str(out)], check=True, capture_output=True)
             equal += content(out) == expected
-            left = sorted(path.name for path in (out / ".work").iterdir()) if out.exists() else []
+            left = sorted(path.name for path in (out / ".work").glob("*"))
             print(
                 f"{number}: killed after {moment:.1f} of {seconds:.1f} s, table there: {whole}, work left: {left}",
                 flush=True,

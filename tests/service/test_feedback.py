@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,17 @@ from turnloom.service.snapshots import restore_snapshot, take_snapshot
 ASKED = {"context": ["where is my lamp order 3"], "k": 3}
 
 
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[TestClient]:
+@contextmanager
+def service(tmp_path: Path) -> Iterator[TestClient]:
     encoder = HeadedEncoder()
     config = settings(tmp_path, **with_intents(tmp_path, encoder), **with_replies(tmp_path, encoder))
     with served(config, encoder) as found:
+        yield found
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    with service(tmp_path) as found:
         yield found
 
 
@@ -130,8 +137,9 @@ def test_it_is_erased_with_the_conversation_and_the_person(client: TestClient, t
     assert suggested(client)[0] != before[0], "what is written after an erasure is read"
 
 
-def test_folders_forget_it_without_a_service(client: TestClient, tmp_path: Path) -> None:
-    tell_of_marked(client)
+def test_folders_forget_it_without_a_service(tmp_path: Path) -> None:
+    with service(tmp_path) as client:
+        tell_of_marked(client)
     erasure = Erasure(frozenset([f"{MARK}-3"]), frozenset([f"{MARK}-person"]))
     erase_from_folders(find_holdings([tmp_path / "state", tmp_path / "replies"]), erasure, lambda _: HeadedEncoder())
     assert not files_with(tmp_path / "state", [MARK])
