@@ -2,7 +2,8 @@
 
 Usage: python -m studies.languages.conversations RUNS MODEL...
 
-RUNS has the test table, each MODEL was trained with another seed. The frozen encoder gets its best number of turns.
+RUNS has the test table; each MODEL's name ends with its seed (`conversation-1`). The frozen encoder gets its best
+number of turns.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ def figures(frozen: RunResult, runs: list[RunResult]) -> dict[str, float]:
 def main(folder: str, *models: str) -> None:
     table = Path(folder) / TABLE
     frozen = measured("frozen", FROZEN, table)
-    record("languages", figures(frozen, [measured(f"seed{seed}", model, table) for seed, model in enumerate(models)]))
+    runs = [measured(f"seed{model.rpartition('-')[2]}", model, table) for model in models]
+    record("languages", figures(frozen, runs))
 
 
 if __name__ == "__main__":
