@@ -65,7 +65,8 @@ def safety(folder: Path) -> dict[str, float]:
     """Use every tab with hostile texts in every field and every message, at several sizes."""
     violations = nodes = outside = checked = 0
     for width, scheme in SCREENS:
-        studio = fresh(folder, range(120))
+        seen = folder / f"{width}-{scheme}"
+        studio = fresh(seen, range(120))
         work = opened(studio)
         for group in sorted(work.board.leaves)[1:]:
             work.edits.do(MakeIntent(group=group, examples=tuple(work.typical(work.board, group)[:4].tolist())))
@@ -76,7 +77,7 @@ def safety(folder: Path) -> dict[str, float]:
                 found, became = browser.serious_violations(page), hostile_nodes(page)
                 print(width, scheme, name, found, became, flush=True)
                 violations, nodes, checked = violations + len(found), nodes + len(became), checked + 1
-                page.screenshot(path=str(folder / f"{name}-{width}-{scheme}.png"), full_page=True)
+                page.screenshot(path=str(seen / f"{name}.png"), full_page=True)
             outside += sum(problem.startswith("http") for problem in problems)
             print(problems, flush=True)
     assert checked == len(SCREENS) * len(TABS)

@@ -7,15 +7,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from starlette.testclient import TestClient
 from studies.service.on_disk import files_with
 
+from tests.replies.toy import many, write_table
 from tests.service.test_erasure import MARK, as_json, erased, marked
+from tests.service.test_processes import folder as folder  # A fixture.
+from tests.service.test_processes import start, write_config
 from tests.service.test_scrubbing import CARD, MAIL, SAID, holding
 from tests.service.toy import HeadedEncoder, bearer, keys, served, settings, with_intents, with_replies
 from turnloom.corpus.erasure import Erasure
 from turnloom.feedback import Feedback, IntentFeedback, ReplyFeedback
+from turnloom.replies import ReplyIndex
+from turnloom.runtime import load_encoder
 from turnloom.service.folders import erase_from_folders, find_holdings
 from turnloom.service.snapshots import restore_snapshot, take_snapshot
 
@@ -62,6 +68,24 @@ def test_a_rejected_reply_is_suggested_less_and_an_accepted_one_more(client: Tes
     assert first not in after[:2]
     tell(client, *[reply(third, "accepted")] * 9)
     assert suggested(client)[0] == third
+
+
+@pytest.mark.slow
+def test_every_worker_of_a_real_service_suggests_a_rejected_reply_less(folder: Path) -> None:
+    encoder = load_encoder(folder / "model")
+    ReplyIndex.build(write_table(folder / "table", many(20)), folder / "replies", encoder)
+    config, address = write_config(folder, workers=2, replies={"folder": "replies"})
+    process = start(config, address)
+    try:
+        with httpx.Client(base_url=address, timeout=60) as client:
+            first, second, _ = suggested(client)
+            tell(client, *[reply(first)] * 3)
+        for _ in range(12):  # A new connection each: both workers answer some.
+            with httpx.Client(base_url=address, timeout=60) as client:
+                assert suggested(client)[0] == second
+    finally:
+        process.terminate()
+        process.wait(60)
 
 
 def test_feedback_on_intents_is_what_they_are_fitted_with(client: TestClient, tmp_path: Path) -> None:
