@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 import zlib
 from pathlib import Path
@@ -21,6 +22,7 @@ from turnloom.corpus.schema import Dialogue, Turn
 from turnloom.corpus.table import read_manifest, read_table
 from turnloom.errors import TurnloomError
 from turnloom.intents import IntentClassifier
+from turnloom.journal import locked
 from turnloom.replies import ReplyIndex, ReplyOptions
 from turnloom.replies.erasure import erase_from_index
 from turnloom.replies.search import Mode
@@ -169,6 +171,21 @@ def test_folders_are_erased_together(tmp_path: Path) -> None:
     assert ["thanks"] in (live.examples("balance") or []), "others said it, too"
     assert ["new one"] in (live.examples("balance") or [])
     erase_from_folders(find_holdings([folder]), erasure, lambda _: encoder)  # Again is no error.
+
+
+def test_what_a_service_is_indexing_is_waited_for(tmp_path: Path) -> None:
+    folder, encoder = offline(tmp_path), Letters()
+    waiting = folder / "service" / "state" / "replies"
+    adding = write_table(waiting / "adding", [marked(7)])
+    holdings, erasure = find_holdings([folder]), Erasure(frozenset([f"{MARK}-0"]), frozenset([f"{MARK}-person"]))
+    erasing = threading.Thread(target=erase_from_folders, args=(holdings, erasure, lambda _: encoder))
+    with locked(waiting / "indexing.lock"):
+        shutil.rmtree(adding)
+        erasing.start()
+        erasing.join(0.5)
+        assert erasing.is_alive()
+    erasing.join(300)
+    assert not files_with(folder, [MARK])
 
 
 def test_the_command_erases_and_says_what_it_could_not(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,7 @@ def _note(path: Path, found: Holdings) -> None:
 def _fields(path: Path) -> set[str]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
+    except (FileNotFoundError, ValueError):
         return set()
     return set(content) if isinstance(content, dict) else set()
 
@@ -111,6 +112,19 @@ def erase_from_folders(
     Returns:
         What was erased, and how many examples of intents.
     """
+    with ExitStack() as held:
+        for folder in holdings.states:  # A service that runs indexes nothing meanwhile.
+            held.enter_context(locked(folder / "replies" / "indexing.lock"))
+        there = [folder for folder in holdings.tables if folder.exists()]  # What it was indexing may be done.
+        return _erase(replace(holdings, tables=there), erasure, load, on_step)
+
+
+def _erase(
+    holdings: Holdings,
+    erasure: Erasure,
+    load: Callable[[str | None], Encoder],
+    on_step: Callable[[Path], object],
+) -> tuple[Erased, int]:
     found, erasure = _find(holdings, erasure)
     examples = 0
     for folder in holdings.intents:
@@ -135,11 +149,10 @@ def erase_from_folders(
         erase_from_vectors(folder, erasure, hashes)
     for folder in holdings.states:
         on_step(folder)
-        with locked(folder / "replies" / "indexing.lock"):
-            for name in WAITING:
-                erase_from_waiting(Journal(folder / name), erasure)
-            for copy in (folder / "replies").glob("*.damaged"):
-                copy.unlink(missing_ok=True)
+        for name in WAITING:
+            erase_from_waiting(Journal(folder / name), erasure)
+        for copy in (folder / "replies").glob("*.damaged"):
+            copy.unlink(missing_ok=True)
     for folder in holdings.indices:
         on_step(folder)
         erase_from_index(folder, erasure)
