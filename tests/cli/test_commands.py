@@ -221,7 +221,7 @@ def test_importing_is_quick() -> None:
 
 
 def test_help_is_quick() -> None:
-    assert best_of([sys.executable, "-m", "turnloom.cli.main", "--help"]) < 1.0
+    assert best_of([sys.executable, "-m", "turnloom.cli.main", "--help"]) < 2.5
 
 
 def every_command() -> list[list[str]]:
