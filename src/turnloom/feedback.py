@@ -14,6 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from turnloom.errors import TurnloomError
 from turnloom.journal import Journal, RewrittenError
 
+FEEDBACK = "feedback.jsonl"
+"""The name of the journal, in the folder of a service's state or of a studio."""
+
 
 def _now() -> str:
     return datetime.now(timezone.utc).isoformat(timespec="seconds")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["CJK", "UNSPACED", "WORD", "estimate_words", "is_unspaced", "split_words"]
+__all__ = ["CJK", "UNSPACED", "WORD", "WORDS", "estimate_words", "is_unspaced", "split_words"]
 
 CJK = (
     "\u2e80-\u2fd5\u3005\u3007\u3021-\u3029\u3038-\u303b\u3041-\u3096\u3099-\u309f\u30a1-\u30fa\u30fc-\u30ff"
@@ -24,6 +24,8 @@ _MARKS = (
 """Accents and the vowel signs of Arabic, Hebrew and the scripts of India, which Python's `\\w` leaves out."""
 WORD = rf"(?:[^\W{UNSPACED}][{_MARKS}]*)+"
 """A word of a script with spaces."""
+WORDS = "words"
+"""The name of the base model that `turnloom quickstart` learns from the words of the conversations themselves."""
 CHARACTERS_PER_WORD = 2
 """An estimate for scripts without spaces: most Chinese words have two characters."""
 _UNSPACED = re.compile(rf"[{UNSPACED}]")

@@ -24,7 +24,7 @@ from studies.lib.figures import STUDIES, record
 from turnloom.cli.main import app
 from turnloom.corpus import read_manifest, read_table
 from turnloom.corpus.inspect import count_pairs
-from turnloom.runtime.model_folder import WORDS
+from turnloom.words import WORDS
 
 CHATS, MINUTES = 600, "0.3"
 UNIVERSAL = "universal-sentence-encoder"

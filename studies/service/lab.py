@@ -71,6 +71,13 @@ def dialogues(count: int, first: int = 0) -> list[dict[str, Any]]:
     ]
 
 
+def link(folder: Path, name: str, target: Path) -> None:
+    """Link to a model, unless the link is there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / name).exists():
+        (folder / name).symlink_to(target.resolve())
+
+
 def prepare(folder: Path, model: Path, reranker: Path | None) -> None:
     """Links to the models, intents and a reply index that fit them."""
     from turnloom.corpus.engine import daft
@@ -80,10 +87,9 @@ def prepare(folder: Path, model: Path, reranker: Path | None) -> None:
     from turnloom.replies import ReplyIndex
     from turnloom.runtime import load_encoder
 
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, target in (("model", model), ("reranker", reranker)):
-        if target is not None and not (folder / name).exists():
-            (folder / name).symlink_to(target.resolve())
+    link(folder, "model", model)
+    if reranker is not None:
+        link(folder, "reranker", reranker)
     encoder = load_encoder(folder / "model")
     if not (folder / "intents").exists():
         texts = [(ask.format(thing), name) for name, asks in ASKS.items() for ask in asks for thing in THINGS[:3]]

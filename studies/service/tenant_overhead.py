@@ -18,7 +18,7 @@ import httpx
 import numpy as np
 
 from studies.lib.figures import record
-from studies.service.lab import ADMIN, OTHER, Served, arguments, prepare, save
+from studies.service.lab import ADMIN, OTHER, Served, arguments, link, save
 from studies.service.load import generate
 from turnloom.service.keys import hashed
 
@@ -82,7 +82,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=4.0)
     given = parser.parse_args()
-    prepare(given.work, given.model, None)
+    link(given.work, "model", given.model)
     with (
         code_before(given.work.resolve() / "before") as source,
         serving(given.work, source) as old,

@@ -221,7 +221,9 @@ def test_importing_is_quick() -> None:
 
 
 def test_help_is_quick() -> None:
-    assert best_of([sys.executable, "-m", "turnloom.cli.main", "--help"]) < 2.5
+    # What it is drawn with is most of it: measured beside it, so that the bound holds on any machine.
+    drawn_with = best_of([sys.executable, "-c", "import typer, typer.rich_utils, rich.markdown, rich.traceback"])
+    assert best_of([sys.executable, "-m", "turnloom.cli.main", "--help"]) < 2 * drawn_with
 
 
 def every_command() -> list[list[str]]:

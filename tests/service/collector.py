@@ -31,6 +31,7 @@ class Span:
     trace: str
     id: str
     parent: str
+    begun: int
     seconds: float
     attributes: dict[str, Any]
     resource: dict[str, Any]
@@ -51,7 +52,8 @@ class Collector:
             for one in (one for scope in resource.scope_spans for one in scope.spans):
                 seconds = (one.end_time_unix_nano - one.start_time_unix_nano) / 1e9
                 ids = (one.trace_id.hex(), one.span_id.hex(), one.parent_span_id.hex())
-                self.spans.append(Span(one.name, *ids, seconds, values(one.attributes), said))
+                begun = one.start_time_unix_nano
+                self.spans.append(Span(one.name, *ids, begun, seconds, values(one.attributes), said))
         return bytes(ExportTraceServiceResponse().SerializeToString())
 
     def take_metrics(self, body: bytes) -> bytes:

@@ -17,12 +17,11 @@ from tests.studio.test_workspace import topic_of
 from tests.studio.toy import HOSTILE, StudioEncoder, make_studio, opened
 from turnloom.corpus.labelled import read_messages
 from turnloom.errors import TurnloomError
-from turnloom.feedback import Feedback, IntentFeedback, ReplyFeedback
+from turnloom.feedback import FEEDBACK, Feedback, IntentFeedback, ReplyFeedback
 from turnloom.replies import ReplyIndex
 from turnloom.service.app import create_app
 from turnloom.studio.actions import OUTSIDE, Label, MakeIntent
 from turnloom.studio.exports import as_csv, as_json_lines, as_rasa
-from turnloom.studio.folder import FEEDBACK
 from turnloom.studio.learning import Learner
 from turnloom.studio.publishing import Publisher, Service, difference, wanted_of
 

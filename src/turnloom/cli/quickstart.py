@@ -19,7 +19,7 @@ from turnloom.cli.quickstart_scores import VECTORS, choose_model, encode_once
 from turnloom.cli.quickstart_training import choose_recipe, fit_words, learns_words, train_model, warn_if_unknown
 from turnloom.errors import TurnloomError
 from turnloom.files import replacing, write_whole
-from turnloom.runtime.model_folder import WORDS
+from turnloom.words import WORDS
 
 if TYPE_CHECKING:
     from turnloom.corpus.readers.source import LogFile
@@ -81,8 +81,10 @@ def quickstart(
     _prepare(out)
     why = "The model learns from what was said next; no labels are needed."
     _announce(3, f"Training for {minutes:g} minute{'' if minutes == 1 else 's'}", why)
-    base = fit_words(out) if learns_words(base) else base
-    warn_if_unknown(base, out)
+    if learns_words(base):
+        base = fit_words(out)
+    else:
+        warn_if_unknown(base, out)
     train_model(out, base, chosen, minutes)
     why = "On the dialogues kept apart: how often is the true reply the first of 100? By chance, 1 % of the time."
     _announce(4, "Measuring before and after", why)

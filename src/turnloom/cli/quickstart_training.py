@@ -11,7 +11,7 @@ from typing import Any
 from turnloom.cli.console import console, say, share_progress
 from turnloom.cli.quickstart_scores import VECTORS, encode_once
 from turnloom.errors import TurnloomError
-from turnloom.runtime.model_folder import WORDS
+from turnloom.words import WORDS
 
 ON_TEXTS, ON_VECTORS = "dse-heads", "conversation"
 LARGEST_BATCH, SMALLEST_BATCH = 128, 8

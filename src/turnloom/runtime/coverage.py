@@ -22,11 +22,11 @@ def unknown_share(encoder: Encoder, texts: Iterable[str]) -> float:
     a word.
     """
     split = getattr(turn_encoder(encoder), "split_tokens", None)
+    if split is None:
+        return 0.0
     words = {word for text in texts for word in split_words(text) if not any(map(str.isdigit, word))}
     judged = sorted(word for word in words if _letters(word) >= SHORTEST or is_unspaced(word))
-    if split is None or not judged:
-        return 0.0
-    return sum(_is_unknown(word, split(word)) for word in judged) / len(judged)
+    return sum(_is_unknown(word, split(word)) for word in judged) / len(judged) if judged else 0.0
 
 
 def _is_unknown(word: str, tokens: list[str]) -> bool:

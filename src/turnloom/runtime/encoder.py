@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 EMBED_AT_A_TIME = 16
 ANY_LENGTH = 1_000_000
-FROZEN: dict[str, type[universal.UniversalSentenceEncoder | lexical.LexicalEncoder]] = {
+FrozenClass = type[universal.UniversalSentenceEncoder | lexical.LexicalEncoder]
+FROZEN: dict[str, FrozenClass] = {
     universal.SPEC: universal.UniversalSentenceEncoder,
     lexical.SPEC: lexical.LexicalEncoder,
 }
@@ -243,7 +244,7 @@ def folder_traits(folder: Path) -> dict[str, Any]:
     }
 
 
-def frozen_class(folder: Path) -> type[universal.UniversalSentenceEncoder | lexical.LexicalEncoder] | None:
+def frozen_class(folder: Path) -> FrozenClass | None:
     """Return the class of an encoder that has no layers to fine-tune and is not a SentenceTransformer; else None."""
     return next((frozen for spec, frozen in FROZEN.items() if (folder / spec).exists()), None)
 

@@ -15,6 +15,7 @@ from turnloom.checksums import CHECKSUMS
 from turnloom.errors import TurnloomError
 from turnloom.files import LISTING
 from turnloom.plugins import find_plugin
+from turnloom.words import WORDS
 
 GROUP = "turnloom.models"
 CONVERSATION = "conversation"
@@ -25,8 +26,6 @@ NOT_THE_MODEL = ("training", "ray", "report.json", "measured", CONVERSATION, RER
 """Files that don't change a vector of a turn: training records, measurements, what reads these vectors, the listing."""
 OWN = {"universal-sentence-encoder": "universal_sentence_encoder"}
 """Models whose folders come with Turnloom, and whose weights come with a package."""
-WORDS = "words"
-"""The base model of `turnloom quickstart` that is learned from the conversations themselves."""
 LONGEST = 160
 
 

@@ -10,6 +10,9 @@ from turnloom.feedback import Feedback, IntentFeedback, Said
 from turnloom.intents.erasure import is_among, normalised
 from turnloom.journal import Journal
 
+INDEXING = "indexing.lock"
+"""Held by whoever indexes what waits, in the folder `replies` of a service's `state`."""
+
 
 def _is_named(record: dict[str, Any], erasure: Erasure) -> bool:
     return erasure.names(record["source"], record["id"], [turn["speaker"] for turn in record["turns"]])

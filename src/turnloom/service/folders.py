@@ -12,7 +12,7 @@ from typing import Any
 from turnloom.corpus.erasure import Erased, Erasure, erase_from_table, find_in_table
 from turnloom.corpus.table import MANIFEST, read_manifest
 from turnloom.errors import TurnloomError
-from turnloom.feedback import Feedback
+from turnloom.feedback import FEEDBACK, Feedback
 from turnloom.files import list_again
 from turnloom.intents.erasure import erase_from_intents
 from turnloom.intents.saving import JSON as INTENTS
@@ -20,9 +20,8 @@ from turnloom.journal import locked
 from turnloom.replies.erasure import erase_from_index, find_in_index
 from turnloom.replies.manifest import MANIFEST as INDEX
 from turnloom.runtime.protocols import Encoder
-from turnloom.service.erasure import erase_from_feedback, erase_from_waiting, find_in_waiting
+from turnloom.service.erasure import INDEXING, erase_from_feedback, erase_from_waiting, find_in_waiting
 from turnloom.service.journal import Journal
-from turnloom.service.live_feedback import FEEDBACK
 from turnloom.service.live_intents import erase_from_changes
 from turnloom.service.snapshots import MARKER as SNAPSHOT
 from turnloom.vectors.erasure import erase_from_vectors
@@ -114,7 +113,7 @@ def erase_from_folders(
     """
     with ExitStack() as held:
         for folder in holdings.states:  # A service that runs indexes nothing meanwhile.
-            held.enter_context(locked(folder / "replies" / "indexing.lock"))
+            held.enter_context(locked(folder / "replies" / INDEXING))
         there = [folder for folder in holdings.tables if folder.exists()]  # What it was indexing may be done.
         return _erase(replace(holdings, tables=there), erasure, load, on_step)
 

@@ -7,13 +7,10 @@ from pathlib import Path
 
 from turnloom.corpus.erasure import Erasure
 from turnloom.errors import TurnloomError
-from turnloom.feedback import Feedback, IntentFeedback, Said
+from turnloom.feedback import FEEDBACK, Feedback, IntentFeedback, Said
 from turnloom.service.erasure import erase_from_feedback
 from turnloom.service.errors import NotSavedError
 from turnloom.service.scrubbing import Scrub, scrubbed
-
-FEEDBACK = "feedback.jsonl"
-"""The journal of feedback, in a service's `state`."""
 
 
 class LiveFeedback:

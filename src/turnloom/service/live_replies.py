@@ -21,7 +21,7 @@ from turnloom.runtime.protocols import Scorer
 from turnloom.service.admission import yield_to_the_event_loop
 from turnloom.service.config import ReplyServing
 from turnloom.service.conversations import ConversationStates
-from turnloom.service.erasure import erase_from_waiting, find_in_waiting
+from turnloom.service.erasure import INDEXING, erase_from_waiting, find_in_waiting
 from turnloom.service.errors import FullError, RefusedError
 from turnloom.service.journal import Journal
 from turnloom.service.models import PatientEncoder, QueuedEncoder
@@ -199,7 +199,7 @@ class LiveReplies:
         """Index pending conversations unless another process does; return how many were indexed."""
         if not self._pending.size and not self._adding.size:
             return 0
-        with locked(self._state / "indexing.lock", wait=False) as ours:
+        with locked(self._state / INDEXING, wait=False) as ours:
             if not ours:
                 return 0
             if not self._adding.size:
@@ -232,7 +232,7 @@ class LiveReplies:
             TurnloomError: If the index cannot be read or written, or does not know who spoke.
         """
         folder = self._options.folder
-        with locked(self._state / "indexing.lock"):
+        with locked(self._state / INDEXING):
             self._finish_adding()  # Nothing is then half in the index.
             erasure = erasure.plus(find_in_waiting(self._pending, erasure).conversations)
             found = find_in_index(folder, erasure)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from turnloom.errors import TurnloomError
+from turnloom.feedback import FEEDBACK
 from turnloom.files import make_private
 from turnloom.replies.suggestion import own_reranker
 from turnloom.runtime.protocols import Encoder, Scorer
@@ -170,7 +171,7 @@ def _load_replies(config: ServiceConfig, encoder: QueuedEncoder, scorer: QueuedS
     states = ConversationStates(encoder.conversation, config.conversations) if encoder.conversation else None
     scrub = scrub_or_keep(config.scrub)
     replies = LiveReplies(
-        config.replies, encoder, scorer, config.state / "replies", states, scrub, feedback=_feedback(config).path
+        config.replies, encoder, scorer, config.state / "replies", states, scrub, feedback=config.state / FEEDBACK
     )
     replies.check()  # Opening reads only a part of its files.
     return replies

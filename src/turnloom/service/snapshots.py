@@ -17,18 +17,20 @@ from typing import IO
 
 from turnloom import __version__
 from turnloom.errors import TurnloomError
+from turnloom.feedback import FEEDBACK
 from turnloom.files import WholeFolder, write_whole
 from turnloom.journal import Journal, locked
 from turnloom.replies.manifest import LOCK, sole_writer
 from turnloom.replies.writer import WORK
 from turnloom.service.audit import Actor, AuditLog
 from turnloom.service.config import ServiceConfig
+from turnloom.service.erasure import INDEXING
 from turnloom.service.verify import verify
 
 MARKER = "snapshot.json"
 SERVING, RESTORING = "serving.lock", "restoring"
 """In the `state` folder: held by all that serve it, and what is being restored."""
-JOURNALS = ("intents.jsonl", "replies/pending.jsonl", "replies/adding.jsonl", "feedback.jsonl")
+JOURNALS = ("intents.jsonl", "replies/pending.jsonl", "replies/adding.jsonl", FEEDBACK)
 
 
 def _parts(config: ServiceConfig) -> Iterator[tuple[str, ServiceConfig]]:
@@ -78,7 +80,7 @@ def _copy_data(config: ServiceConfig, out: Path) -> None:
     state = config.state
     with ExitStack() as stack:
         if config.replies is not None:
-            stack.enter_context(locked(state / "replies" / "indexing.lock"))
+            stack.enter_context(locked(state / "replies" / INDEXING))
             stack.enter_context(sole_writer(config.replies.folder))
             ignored = shutil.ignore_patterns(LOCK, WORK)
             shutil.copytree(config.replies.folder, out / "replies", ignore=ignored)

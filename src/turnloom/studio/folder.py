@@ -29,7 +29,7 @@ from turnloom.files import WholeFolder, write_whole
 from turnloom.runtime.protocols import Encoder, Progress, Vectors, turn_encoder
 from turnloom.studio.projection import Points, points_shown, project
 
-MARKER, EDITS, FEEDBACK, PUBLISHED = "studio.json", "edits.jsonl", "feedback.jsonl", "published"
+MARKER, EDITS, PUBLISHED = "studio.json", "edits.jsonl", "published"
 DISCOVERY, DRAWN = "discovery", "drawn"
 VECTORS, POINTS, FLOW, CONVERSATIONS, DRAWN_MARKER = (
     "vectors.npy",

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from turnloom.corpus.labelled import OUT_OF_SCOPE
 from turnloom.errors import TurnloomError
-from turnloom.feedback import Feedback
+from turnloom.feedback import FEEDBACK, Feedback
 from turnloom.intents import Answer, IntentClassifier
 from turnloom.intents.answers import answer_vectors
 from turnloom.intents.names import label_words
@@ -20,7 +20,6 @@ from turnloom.intents.pool import FEWEST_MESSAGES
 from turnloom.runtime.protocols import Context, Vectors, unit_rows
 from turnloom.studio.actions import OUTSIDE
 from turnloom.studio.board import Board, Numbers
-from turnloom.studio.folder import FEEDBACK
 from turnloom.studio.workspace import Workspace
 
 FALSE_REJECT = 0.1

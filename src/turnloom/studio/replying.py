@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from turnloom.studio.folder import FEEDBACK
+from turnloom.feedback import FEEDBACK
 from turnloom.studio.workspace import Workspace
 
 if TYPE_CHECKING:
-    from turnloom.replies import ReplyIndex
+    from turnloom.feedback import FEEDBACK
+from turnloom.replies import ReplyIndex
 
 
 class Replier:
