@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -22,7 +23,7 @@ POLICY = (
     "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; base-uri 'self'; form-action 'self'; "
     "object-src 'none'; frame-ancestors 'self'"
 )
-"""Gradio needs inline scripts; what keeps texts from being scripts is that they are escaped."""
+"""Gradio needs inline scripts; what keeps texts from being scripts is that they are escaped. Frames come last."""
 LONGEST_FORM = 2_000
 
 
@@ -37,11 +38,13 @@ class Access:
     Args:
         app: What is protected.
         key: The key; None if only this machine can reach the studio.
-        host: The address that it listens at.
+        host: The address that it listens at, or the name that it is called by.
+        shown_in: Sites whose pages may show it inside them.
     """
 
-    def __init__(self, app: Any, key: str | None, host: str) -> None:
+    def __init__(self, app: Any, key: str | None, host: str, shown_in: Sequence[str] = ()) -> None:
         self._app, self._hash = app, None if key is None else hashed(key)
+        self._policy = " ".join([POLICY, *shown_in])
         self._names = {*LOCAL, host}
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -53,7 +56,7 @@ class Access:
         elif (refused := await self._refusal(scope, receive)) is not None:
             await refused(scope, receive, send)
         else:
-            await self._app(scope, receive, _with_policy(send))
+            await self._app(scope, receive, _with_policy(send, self._policy))
 
     async def _refusal(self, scope: Any, receive: Any) -> Response | None:
         headers = Headers(scope=scope)
@@ -100,12 +103,12 @@ async def _body(receive: Any) -> bytes:
     return body[:LONGEST_FORM]
 
 
-def _with_policy(send: Any) -> Any:
+def _with_policy(send: Any, policy: str) -> Any:
     """Add what keeps a page from loading anything from elsewhere."""
 
     async def sent(message: Any) -> None:
         if message["type"] == "http.response.start":
-            extra = [(b"content-security-policy", POLICY.encode()), (b"referrer-policy", b"no-referrer")]
+            extra = [(b"content-security-policy", policy.encode()), (b"referrer-policy", b"no-referrer")]
             message = {**message, "headers": [*message["headers"], *extra, (b"x-content-type-options", b"nosniff")]}
         await send(message)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -32,13 +32,22 @@ def check_installed() -> None:
         raise TurnloomError(f"the studio needs {', '.join(missing)}", "pip install 'turnloom[studio]'")
 
 
-def create_app(work: Workspace, *, key: str | None = None, host: str = "127.0.0.1") -> Any:
+def create_app(
+    work: Workspace,
+    *,
+    key: str | None = None,
+    host: str = "127.0.0.1",
+    publishes: bool = True,
+    shown_in: Sequence[str] = (),
+) -> Any:
     """Return the studio as an ASGI application.
 
     Args:
         work: The opened studio.
-        key: What opens it; None if only this machine can reach it.
-        host: The address that it listens at.
+        key: What opens it; None if only this machine can reach it, or everybody may.
+        host: The address that it listens at, or the name that it is called by.
+        publishes: Whether it can publish to services; whoever opens it can then send requests from this machine.
+        shown_in: Sites whose pages may show it inside them, such as ``https://huggingface.co``.
 
     Raises:
         TurnloomError: If Gradio is not installed.
@@ -57,7 +66,7 @@ def create_app(work: Workspace, *, key: str | None = None, host: str = "127.0.0.
     _add_downloads(app, learner)
     page = gr.mount_gradio_app(
         app,
-        build_page(work, learner),
+        build_page(work, learner, publishes=publishes),
         "/",
         footer_links=[],
         show_error=False,
@@ -65,7 +74,7 @@ def create_app(work: Workspace, *, key: str | None = None, host: str = "127.0.0.
         theme=theme(),
         css=asset("studio.css"),
     )
-    return Access(page, key, host)
+    return Access(page, key, host, shown_in)
 
 
 def _add_map(app: Any, work: Workspace) -> None:

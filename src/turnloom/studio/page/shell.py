@@ -17,8 +17,8 @@ from turnloom.studio.replying import Replier
 from turnloom.studio.workspace import Workspace
 
 
-def build_page(work: Workspace, learner: Learner) -> gr.Blocks:
-    """Build the page of an opened studio."""
+def build_page(work: Workspace, learner: Learner, *, publishes: bool = True) -> gr.Blocks:
+    """Build the page of an opened studio; `publishes` says whether it can publish to services."""
     groups, labels = GroupsTab(work), LabelTab(learner)
     with gr.Blocks(title="Turnloom Studio", analytics_enabled=False) as page:
         groups.build_head()
@@ -31,8 +31,9 @@ def build_page(work: Workspace, learner: Learner) -> gr.Blocks:
                 TryTab(learner, Replier(work)).build()
             with gr.Tab("Label next", id="label") as label_tab:
                 labels.build()
-            with gr.Tab("Publish", id="publish"):
-                PublishTab(learner).build()
+            if publishes:
+                with gr.Tab("Publish", id="publish"):
+                    PublishTab(learner).build()
         groups.wire(page.load)
         wire_edits(groups)
         labels.wire(label_tab.select)
