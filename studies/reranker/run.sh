@@ -24,6 +24,17 @@ if ! have rerank.r10_at_1; then
   python -m studies.reranker.turn_level appropriate runs/reranker/rerank{0,1,2}
   python -m studies.reranker.turn_level speed runs/reranker/rerank0
 fi
+if ! have ums_tasks_gain; then
+  # All over the conversation encoder of turnloom-mini: the tasks are all that differs.
+  for seed in 0 1 2; do
+    for name in plain tasks; do
+      asked=$([ "$name" = tasks ] && echo "[insertion,deletion,search]" || echo "[]")
+      [ -e "runs/reranker/$name$seed/training/result.json" ] || turnloom train rerank runs/conversation/vectors \
+        --start models/turnloom-mini --out "runs/reranker/$name$seed" --set "seed=$seed" --set "tasks=$asked"
+    done
+  done
+  python -m studies.reranker.turn_level tasks runs/reranker/plain{0,1,2} runs/reranker/tasks{0,1,2}
+fi
 python -m studies.reranker.plots runs/reranker/ums
 python -m studies.reranker.figures
 python -m studies.reranker.page

@@ -4,8 +4,8 @@ Usage: TURNLOOM_DATA=... python -m studies.reranker.turn_level {suite|tasks|appr
 
 SEED... are folders of models with a re-ranker, trained with different seeds. `suite` measures the true reply among ten
 with and without a planted turn: the re-ranker (`rerank.*`), the search of the conversation encoder (`conversation.*`),
-and the search without what was said already (`control.*`). `tasks`, after `suite`, takes models of the same seeds that
-were also trained on UMS's three tasks, and measures what these bring. `appropriate` searches all replies of a test
+and the search without what was said already (`control.*`). `tasks` takes models trained without UMS's three tasks, then
+models of the same seeds trained with them, and measures what these bring. `appropriate` searches all replies of a test
 split and orders the best 50 anew. `speed` times the re-ranking of 50 replies whose vectors are at hand.
 """
 
@@ -79,11 +79,10 @@ def measured(name: str, system: Any) -> dict[str, float]:
 
 def tasks(folders: Sequence[str]) -> None:
     """Compare models trained on UMS's tasks too with those without, seed by seed."""
-    found = [measured(f"tasks{number}", ConversationScorer(reader(folder))) for number, folder in enumerate(folders)]
-    results = [RESULTS.scores(f"rerank{number}") for number in range(len(folders))]
-    without = [scores_of(result) for result in results if result is not None]
+    found = [measured(Path(folder).name, ConversationScorer(reader(folder))) for folder in folders]
+    without, taught = found[: len(found) // 2], found[len(found) // 2 :]
     for score, figure in (("r10_at_1", "ums_tasks_gain"), ("adversarial_r10_at_1", "ums_tasks_adversarial_gain")):
-        gains = [new[score] - old[score] for new, old in zip(found, without, strict=True)]
+        gains = [new[score] - old[score] for new, old in zip(taught, without, strict=True)]
         # Student's t: three seeds say little about their spread.
         error = float(t.ppf(0.975, len(gains) - 1)) * statistics.stdev(gains) / len(gains) ** 0.5
         mean = statistics.fmean(gains)
