@@ -39,19 +39,21 @@ class Chart:
         note: How to read it, in one line.
         groups: Headings with their bars.
         unit: What follows a value.
+        own_scales: Whether the longest bar of every group is as long as the drawing, for groups of different units.
     """
 
     title: str
     note: str
     groups: tuple[Group, ...]
     unit: str = " %"
+    own_scales: bool = False
 
     def svg(self) -> str:
         """Return the drawing; its title and description are for screen readers."""
-        most = max(value for group in self.groups for value in group.bars.values())
-        scale = (WIDTH - 2 * MARGIN - LABEL - 64) / most
+        longest = WIDTH - 2 * MARGIN - LABEL - 64
         parts, top = [], 66.0
         for group in self.groups:
+            scale = longest / max(max(one.bars.values()) for one in ([group] if self.own_scales else self.groups))
             parts.append(f'<text class="group" x="{MARGIN}" y="{top + 14:.0f}">{escape(group.title)}</text>')
             top += 26
             for number, (name, value) in enumerate(group.bars.items()):
@@ -164,9 +166,63 @@ def how_many_examples(figures: Figures) -> Chart:
     )
 
 
+def by_size(title: str, note: str, figures: Figures, sizes: Mapping[str, str], rows: Mapping[str, str]) -> Chart:
+    """Bars by the size of a corpus, for those sizes that are measured.
+
+    Args:
+        title: The headline.
+        note: How to read it.
+        figures: The figures.
+        sizes: What a size is called, and its name in figures.
+        rows: Headings, and the names of their figures with a place for the size's.
+    """
+    groups = [
+        Group(heading, {name: figures[key] for name, size in sizes.items() if (key := row.format(size)) in figures})
+        for heading, row in rows.items()
+    ]
+    return Chart(title, note, tuple(group for group in groups if group.bars), unit="", own_scales=True)
+
+
+def scale_stages(figures: Figures) -> dict[str, Chart]:
+    """Return a chart for each stage that grows with a corpus, by its file's name."""
+    return {
+        "scale-near": by_size(
+            "Near duplicates, by turns",
+            "prepare with near duplicates, in one process. Shorter is better.",
+            figures,
+            {f"{size} million": f"{size}m" for size in (5, 17, 37)},
+            {
+                "Processor seconds per million turns": "near_{}_seconds_per_million",
+                "Peak memory, GiB": "near_{}_peak_gib",
+            },
+        ),
+        "scale-replies": by_size(
+            "Reply search, by replies",
+            "Width 384. One core builds. Shorter is better.",
+            figures,
+            {f"{size} million": f"{size}m" for size in (1, 3, 10)},
+            {
+                "Time to answer at p95, ms": "replies_{}_p95_ms",
+                "Memory while searching, GiB": "replies_{}_search_gib",
+                "Memory while building, GiB": "replies_{}_build_gib",
+                "Minutes to build": "replies_{}_build_minutes",
+            },
+        ),
+        "scale-data": by_size(
+            "Conversation training, by contexts",
+            "True next reply first of 100, in %, at equal steps. Longer is better.",
+            figures,
+            {"10,000": "10000", "30,000": "30000", "100,000": "100000", "300,000": "300000", "891,000": "1000000"},
+            {"Mean of two validation splits": "data_{}_top1"},
+        ),
+    }
+
+
 def drawings() -> dict[Path, str]:
     """Return every chart by its file."""
+    stages = scale_stages(read_figures("scale"))
     return {
+        **{IMAGES / f"{name}.svg": chart.svg() for name, chart in stages.items() if chart.groups},
         IMAGES / "against-setfit.svg": against_setfit(read_figures("applications")).svg(),
         IMAGES / "how-many-examples.svg": how_many_examples(read_figures("intents")).svg(),
         IMAGES / "methods.svg": methods(read_figures("methods")).svg(),

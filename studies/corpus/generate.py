@@ -86,10 +86,11 @@ class Generator:
         texts, turn_of = texts.take(pa.array(place)), turn_of[place]
         changed = pc.binary_join_element_wise(texts, pa.scalar("indeed"), " ")
         texts = pc.if_else(pa.array(np.repeat(near, lengths) & (turn_of == 0)), changed, texts)
-        return _table(texts, turn_of, new_offsets, start)
+        return dialogue_rows(texts, turn_of, new_offsets, start)
 
 
-def _table(texts: pa.Array, turn_of: np.ndarray, offsets: np.ndarray, start: int) -> pa.Table:
+def dialogue_rows(texts: pa.Array, turn_of: np.ndarray, offsets: np.ndarray, start: int) -> pa.Table:
+    """Dialogues of two speakers from flat turns, numbered from `start`."""
     turn_type = ARROW_SCHEMA.field("turns").type.value_type
     speakers = pa.array(["customer", "agent"]).take(pa.array(turn_of % 2))
     columns = {"speaker": speakers, "text": texts}
@@ -105,17 +106,18 @@ def _table(texts: pa.Array, turn_of: np.ndarray, offsets: np.ndarray, start: int
     )
 
 
-def generate(turns: int, folder: Path, seed: int = 0) -> None:
+def generate(turns: int, folder: Path, generator: Generator | None = None) -> None:
     """Write a table of about so many turns."""
     if (folder / "manifest.json").exists():
         return
     writer = TableWriter(folder)
-    generator = Generator(seed)
+    generator = generator or Generator()
+    rows = min(ROWS_AT_A_TIME, round(1.05 * turns / TURNS_PER_DIALOGUE))
     raw = writer.partial / "raw"
     raw.mkdir()
     written = dialogues = 0
     while written < turns:
-        batch = generator.batch(dialogues, ROWS_AT_A_TIME)
+        batch = generator.batch(dialogues, rows)
         pq.write_table(batch, raw / f"{dialogues:09}.parquet")
         dialogues += len(batch)
         written += len(batch["turns"].combine_chunks().flatten())

@@ -1,6 +1,8 @@
 """Near duplicates at 5, 17 and 37 million turns: seconds per million and peak memory, each in a process of its own.
 
-Usage: python -m studies.scale.near FOLDER     (FOLDER takes about 3 GB; sizes whose result is there are skipped)
+Usage: python -m studies.scale.near FOLDER [SIZE...]     (FOLDER takes about 3 GB; what is measured is skipped)
+
+At the smallest size, the same without near duplicates is measured, too.
 
 Seconds are those of processors: on a shared machine the clock says more about the others.
 """
@@ -9,6 +11,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from studies.corpus.generate import generate
@@ -19,19 +22,26 @@ from studies.lib.results import Results
 RESULTS = Results("scale")
 
 
-def main(folder: Path) -> None:
-    for size in SIZES:
-        name = f"near-{size}"
-        if name not in RESULTS.runs():
-            generate(size * 1_000_000, folder / str(size))
-            RESULTS.put(name, run_arm("near", folder / str(size), folder / "out"))
-            shutil.rmtree(folder / "out")
-    points = [RESULTS.runs()[f"near-{size}"] for size in SIZES]
-    seconds = [point["processor_per_million"] for point in points]
-    figures = {f"near_{size}m_seconds_per_million": one for size, one in zip(SIZES, seconds, strict=True)}
-    figures |= {f"near_{size}m_peak_gib": point["peak_gib"] for size, point in zip(SIZES, points, strict=True)}
-    record("scale", figures | {"near_flatness": max(seconds) / min(seconds)})
+def point(kind: str, size: int, folder: Path) -> dict[str, float]:
+    """Seconds and memory at a size, measured if they are not there."""
+    name = f"{kind}-{size}"
+    if name not in RESULTS.runs():
+        generate(size * 1_000_000, folder / str(size))
+        RESULTS.put(name, run_arm(kind, folder / str(size), folder / "out"))
+        shutil.rmtree(folder / "out")
+    return RESULTS.runs()[name]
+
+
+def main(folder: Path, sizes: Sequence[int]) -> None:
+    for size in sizes:
+        for kind in ("near", "exact") if size == SIZES[0] else ("near",):
+            found = point(kind, size, folder)
+            seconds, peak = found["processor_per_million"], found["peak_gib"]
+            record("scale", {f"{kind}_{size}m_seconds_per_million": seconds, f"{kind}_{size}m_peak_gib": peak})
+    if set(SIZES) <= set(sizes):
+        every = [point("near", size, folder)["processor_per_million"] for size in SIZES]
+        record("scale", {"near_flatness": max(every) / min(every)})
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), [int(size) for size in sys.argv[2:]] or SIZES)

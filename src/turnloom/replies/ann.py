@@ -105,8 +105,12 @@ def exact_neighbours(batches: Iterator[pa.RecordBatch], queries: Vectors, count:
     keys = np.zeros((len(queries), count), np.int64)
     for batch in batches:
         vectors = batch.column(1).flatten().to_numpy().reshape(-1, queries.shape[1])
-        scores = np.concatenate([best, queries @ vectors.T], axis=1)
-        names = np.concatenate([keys, np.broadcast_to(batch.column(0).to_numpy(), (len(queries), len(vectors)))], 1)
+        here = queries @ vectors.T
+        # After the first batches, few vectors are among the best of any query. Sorting only those saves most time.
+        better = np.flatnonzero((here > best[:, -1:]).any(axis=0))
+        scores = np.concatenate([best, here[:, better]], axis=1)
+        found = batch.column(0).to_numpy()[better]
+        names = np.concatenate([keys, np.broadcast_to(found, (len(queries), len(better)))], 1)
         order = np.argsort(-scores, axis=1, kind="stable")[:, :count]
         best, keys = np.take_along_axis(scores, order, 1), np.take_along_axis(names, order, 1)
     return keys
