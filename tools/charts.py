@@ -166,63 +166,87 @@ def how_many_examples(figures: Figures) -> Chart:
     )
 
 
-def by_size(title: str, note: str, figures: Figures, sizes: Mapping[str, str], rows: Mapping[str, str]) -> Chart:
-    """Bars by the size of a corpus, for those sizes that are measured.
+def scale_stages(scale: Figures, prepared: Mapping[str, Figures], indexed: Mapping[str, Figures]) -> dict[str, Chart]:
+    """Return a chart for each stage that grows with a corpus, by its file's name, of the sizes that are measured.
 
     Args:
-        title: The headline.
-        note: How to read it.
-        figures: The figures.
-        sizes: What a size is called, and its name in figures.
-        rows: Headings, and the names of their figures with a place for the size's.
+        scale: The figures of the study on scale.
+        prepared: Points of `prepare`, by size in turns.
+        indexed: Points of reply indexes, by size in replies.
     """
-    groups = [
-        Group(heading, {name: figures[key] for name, size in sizes.items() if (key := row.format(size)) in figures})
-        for heading, row in rows.items()
-    ]
-    return Chart(title, note, tuple(group for group in groups if group.bars), unit="", own_scales=True)
-
-
-def scale_stages(figures: Figures) -> dict[str, Chart]:
-    """Return a chart for each stage that grows with a corpus, by its file's name."""
-    return {
-        "scale-near": by_size(
+    near = {f"{size} million": size for size in (5, 17, 37) if f"near_{size}m_peak_gib" in scale}
+    contexts = [size for size in (10_000, 30_000, 100_000, 300_000, 1_000_000) if f"data_{size}_top1" in scale]
+    charts = {
+        "scale-prepare": (
+            "Cleaning, by turns",
+            "Two cores, one process, without near duplicates. Shorter is better.",
+            {
+                "Seconds per million turns": {name: point["per_million"] for name, point in prepared.items()},
+                "Peak memory, GiB": {name: point["peak_gib"] for name, point in prepared.items()},
+            },
+        ),
+        "scale-near": (
             "Near duplicates, by turns",
-            "prepare with near duplicates, in one process. Shorter is better.",
-            figures,
-            {f"{size} million": f"{size}m" for size in (5, 17, 37)},
+            "Cleaning with near duplicates, one process. Shorter is better.",
             {
-                "Processor seconds per million turns": "near_{}_seconds_per_million",
-                "Peak memory, GiB": "near_{}_peak_gib",
+                "Processor seconds per million turns": {
+                    name: scale[f"near_{size}m_seconds_per_million"] for name, size in near.items()
+                },
+                "Peak memory, GiB": {name: scale[f"near_{size}m_peak_gib"] for name, size in near.items()},
             },
         ),
-        "scale-replies": by_size(
+        "scale-encode": (
+            "Encoding",
+            "Two layers of all-MiniLM-L6-v2, short texts. Longer is better.",
+            {
+                "Texts per second of a core": {
+                    "turnloom vectors": scale["encode_texts_per_core_second"],
+                    "bare encoder": scale["encode_texts_per_core_second"] / scale["encode_ratio_to_bare"],
+                }
+            },
+        ),
+        "scale-replies": (
             "Reply search, by replies",
-            "Width 384. One core builds. Shorter is better.",
-            figures,
-            {f"{size} million": f"{size}m" for size in (1, 3, 10)},
+            "Two cores. Shorter is better.",
             {
-                "Time to answer at p95, ms": "replies_{}_p95_ms",
-                "Memory while searching, GiB": "replies_{}_search_gib",
-                "Memory while building, GiB": "replies_{}_build_gib",
-                "Minutes to build": "replies_{}_build_minutes",
+                "Time to answer at p95, ms": {name: point["hybrid_p95_ms"] for name, point in indexed.items()},
+                "Memory while searching, GiB": {name: point["search_gib"] for name, point in indexed.items()},
+                "Memory while building, GiB": {name: point["build_gib"] for name, point in indexed.items()},
+                "Minutes to build": {name: point["build_minutes"] for name, point in indexed.items()},
             },
         ),
-        "scale-data": by_size(
+        "scale-data": (
             "Conversation training, by contexts",
             "True next reply first of 100, in %, at equal steps. Longer is better.",
-            figures,
-            {"10,000": "10000", "30,000": "30000", "100,000": "100000", "300,000": "300000", "891,000": "1000000"},
-            {"Mean of two validation splits": "data_{}_top1"},
+            {"Mean of two validation splits": {f"{size:,}": scale[f"data_{size}_top1"] for size in contexts}},
         ),
     }
+    return {
+        name: Chart(title, note, tuple(Group(*group) for group in groups.items()), unit="", own_scales=True)
+        for name, (title, note, groups) in charts.items()
+        if all(groups.values())
+    }
+
+
+def read_scale_stages() -> dict[str, Chart]:
+    """Read what the stages' charts show."""
+    prepared = json.loads((ROOT / "studies" / "corpus" / "results.json").read_text(encoding="utf-8"))
+    indexed = json.loads((ROOT / "studies" / "applications" / "replies_curve.json").read_text(encoding="utf-8"))
+    larger = ROOT / "studies" / "scale" / "results.json"
+    for name, point in json.loads(larger.read_text(encoding="utf-8") if larger.exists() else "{}").items():
+        if name.startswith("replies-") and point.get("done") and int(name[8:]) > max(map(int, indexed)):
+            indexed[name[8:]] = point
+    return scale_stages(
+        read_figures("scale"),
+        {f"{size} million": prepared[f"scale-exact-{size}"] for size in (5, 17, 37)},
+        {f"{int(size):,}": point for size, point in indexed.items()},
+    )
 
 
 def drawings() -> dict[Path, str]:
     """Return every chart by its file."""
-    stages = scale_stages(read_figures("scale"))
     return {
-        **{IMAGES / f"{name}.svg": chart.svg() for name, chart in stages.items() if chart.groups},
+        **{IMAGES / f"{name}.svg": chart.svg() for name, chart in read_scale_stages().items()},
         IMAGES / "against-setfit.svg": against_setfit(read_figures("applications")).svg(),
         IMAGES / "how-many-examples.svg": how_many_examples(read_figures("intents")).svg(),
         IMAGES / "methods.svg": methods(read_figures("methods")).svg(),

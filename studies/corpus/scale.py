@@ -112,22 +112,6 @@ def main(folder: Path) -> None:
             "speed_ratio_to_duckdb": compared["duckdb"] / compared["exact"],
         },
     )
-    plot(curves)
-
-
-def plot(curves: dict[str, list[dict[str, float]]]) -> None:
-    import matplotlib.pyplot as plt
-
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
-    for kind, points in curves.items():
-        turns = [point["turns"] / 1e6 for point in points]
-        label = "exact duplicates, scrubbing, frequencies" if kind == "exact" else "the same with near duplicates"
-        left.plot(turns, [point["per_million"] for point in points], marker="o", label=label)
-        right.plot(turns, [point["peak_gib"] for point in points], marker="o", label=label)
-    left.set(xlabel="million turns", ylabel="seconds per million turns", ylim=(0, None))
-    right.set(xlabel="million turns", ylabel="peak memory, GiB", ylim=(0, None))
-    left.legend(frameon=False, fontsize=8)
-    figure.savefig(Path(__file__).parents[2] / "docs" / "images" / "scale.svg")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 Usage: python -m studies.scale.encode {ratio|kill|ray|many} FOLDER BASE [--turns N] [--minutes M]
 
-BASE is all-MiniLM-L6-v2; its first two layers encode, for `kill`, `ray` and `many` in 8 bits. FOLDER keeps models,
-corpora and the unbroken run's vectors. `ratio` counts the processor's seconds, so another job may run meanwhile. `many`
+BASE is all-MiniLM-L6-v2; its first two layers encode, for `kill`, `ray` and `many` in 8 bits. FOLDER keeps models
+and corpora. `ratio` counts the processor's seconds, so another job may run meanwhile. `many`
 ends after M minutes, and continues when it is called again; it takes about 20 GB.
 """
 
@@ -23,13 +23,14 @@ from studies.lib.figures import record
 from studies.lib.memory import GIB
 from studies.scale.chats import chats, in_8_bits, two_layers
 from turnloom.corpus import read_table
+from turnloom.corpus.table import read_manifest
 from turnloom.runtime import load_encoder
 from turnloom.vectors import VectorOptions, build_vectors
 
-TURNS = {"ratio": 15_000, "kill": 60_000, "ray": 60_000, "many": 10_000_000}
+TURNS = {"ratio": 15_000, "kill": 60_000, "ray": 15_000, "many": 10_000_000}
 ROUNDS = 3
 KILLS = 6
-WORKERS = 2
+WORKERS, RANGES_PER_WORKER = 2, 4
 
 
 def measure_ratio(table: Path, model: Path, folder: Path) -> dict[str, float]:
@@ -61,18 +62,13 @@ def measure_ratio(table: Path, model: Path, folder: Path) -> dict[str, float]:
     }
 
 
-def unbroken(table: Path, model: Path, folder: Path) -> tuple[str, float]:
-    """The content hash of an undisturbed run, which is kept, and how long it took; 0 if it was there."""
-    out, began = folder / f"unbroken-{table.name}", time.perf_counter()
-    subprocess.run(command(table, model, out), check=True)
-    return content_hash(out), time.perf_counter() - began
-
-
 def kill_and_resume(table: Path, model: Path, folder: Path) -> dict[str, float]:
     """One job, killed at several moments of its work."""
-    shutil.rmtree(folder / f"unbroken-{table.name}", ignore_errors=True)
-    expected, whole = unbroken(table, model, folder)
     out, chance, kills = folder / "killed", random.Random(0), 0
+    shutil.rmtree(out, ignore_errors=True)
+    began = time.perf_counter()
+    subprocess.run(command(table, model, out), check=True)
+    expected, whole = content_hash(out), time.perf_counter() - began
     shutil.rmtree(out, ignore_errors=True)
     for _ in range(KILLS):
         process = subprocess.Popen(command(table, model, out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -88,7 +84,7 @@ def kill_and_resume(table: Path, model: Path, folder: Path) -> dict[str, float]:
     subprocess.run(command(table, model, out), check=True)
     equal = content_hash(out) == expected
     shutil.rmtree(out)
-    turns = read_table(table).select("turns").explode("turns").count_rows()
+    turns = read_manifest(table).turns
     return {"encode_kill_resume_equal": int(equal), "encode_kills": kills, "encode_kill_turns": turns}
 
 
@@ -98,16 +94,20 @@ def on_ray(table: Path, model: Path, folder: Path) -> dict[str, float]:
 
     from turnloom.corpus.engine import use_runner
 
-    expected, _ = unbroken(table, model, folder)
-    ray.init(num_cpus=WORKERS, _node_ip_address="127.0.0.1", include_dashboard=False, log_to_driver=False)
-    use_runner("ray")
-    out = folder / "ray"
-    shutil.rmtree(out, ignore_errors=True)
-    build_vectors([table], out, VectorOptions(lambda: load_encoder(model), on_ray=True))
-    equal = content_hash(out) == expected
-    shutil.rmtree(out)
+    hashes, turns = {}, read_manifest(table).turns
+    for runner in ("native", "ray"):
+        if runner == "ray":
+            ray.init(num_cpus=WORKERS, _node_ip_address="127.0.0.1", include_dashboard=False, log_to_driver=False)
+            use_runner("ray")
+        out, ranges = folder / runner, turns // (RANGES_PER_WORKER * WORKERS)
+        shutil.rmtree(out, ignore_errors=True)
+        options = VectorOptions(lambda: load_encoder(model), on_ray=runner == "ray", turns_per_range=ranges)
+        build_vectors([table], out, options)
+        hashes[runner] = content_hash(out)
+        shutil.rmtree(out)
     ray.shutdown()
-    return {"encode_ray_equals_native": int(equal), "encode_ray_workers": WORKERS}
+    equal = int(hashes["native"] == hashes["ray"])
+    return {"encode_ray_equals_native": equal, "encode_ray_workers": WORKERS, "encode_ray_turns": turns}
 
 
 def many(table: Path, model: Path, folder: Path, minutes: float) -> dict[str, float]:

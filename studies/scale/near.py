@@ -2,7 +2,7 @@
 
 Usage: python -m studies.scale.near FOLDER [SIZE...]     (FOLDER takes about 3 GB; what is measured is skipped)
 
-At the smallest size, the same without near duplicates is measured, too.
+SIZE is in millions. Up to five, the same without near duplicates is measured, too.
 
 Seconds are those of processors: on a shared machine the clock says more about the others.
 """
@@ -22,26 +22,26 @@ from studies.lib.results import Results
 RESULTS = Results("scale")
 
 
-def point(kind: str, size: int, folder: Path) -> dict[str, float]:
+def point(kind: str, size: float, folder: Path) -> dict[str, float]:
     """Seconds and memory at a size, measured if they are not there."""
-    name = f"{kind}-{size}"
+    name = f"{kind}-{size:g}"
     if name not in RESULTS.runs():
-        generate(size * 1_000_000, folder / str(size))
-        RESULTS.put(name, run_arm(kind, folder / str(size), folder / "out"))
+        generate(round(size * 1_000_000), folder / f"{size:g}")
+        RESULTS.put(name, run_arm(kind, folder / f"{size:g}", folder / "out"))
         shutil.rmtree(folder / "out")
     return RESULTS.runs()[name]
 
 
-def main(folder: Path, sizes: Sequence[int]) -> None:
+def main(folder: Path, sizes: Sequence[float]) -> None:
     for size in sizes:
-        for kind in ("near", "exact") if size == SIZES[0] else ("near",):
+        for kind in ("near", "exact") if size <= SIZES[0] else ("near",):
             found = point(kind, size, folder)
             seconds, peak = found["processor_per_million"], found["peak_gib"]
-            record("scale", {f"{kind}_{size}m_seconds_per_million": seconds, f"{kind}_{size}m_peak_gib": peak})
+            record("scale", {f"{kind}_{size:g}m_seconds_per_million": seconds, f"{kind}_{size:g}m_peak_gib": peak})
     if set(SIZES) <= set(sizes):
         every = [point("near", size, folder)["processor_per_million"] for size in SIZES]
         record("scale", {"near_flatness": max(every) / min(every)})
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), [int(size) for size in sys.argv[2:]] or SIZES)
+    main(Path(sys.argv[1]), [float(size) for size in sys.argv[2:]] or SIZES)
