@@ -111,6 +111,31 @@ def against_setfit(figures: Figures) -> Chart:
     )
 
 
+def from_logs(intents: Figures, discovery: Figures, conversation: Figures) -> Chart:
+    """What a team gets from its own logs, and what the usual tools make of the same."""
+    return Chart(
+        "What your own logs give you",
+        "Share that is right, beside the usual tools. Higher is better.",
+        (
+            Group(
+                "Intents: each has a name, an example and your logs",
+                {"Turnloom": intents["mean4.1shot.names_pool"], "SetFit, example": intents["setfit.mean4.1shot"]},
+            ),
+            Group(
+                "Intents that nobody listed: messages in the right group",
+                {"Turnloom": discovery["mean_accuracy"], "BERTopic": discovery["bertopic.mean_accuracy"]},
+            ),
+            Group(
+                "Airline support: the true reply comes first of 100",
+                {
+                    "Turnloom": conversation["airline_adapted_all_top1"],
+                    "all-MiniLM-L6-v2": conversation["start.airline_top1"],
+                },
+            ),
+        ),
+    )
+
+
 def next_replies(figures: Figures) -> Chart:
     """How often the true reply ranks first among 100."""
     names = {"turnloom-mini": "turnloom", "gte-small": "gte-small", "base model": "start"}
@@ -248,6 +273,7 @@ def drawings() -> dict[Path, str]:
     return {
         **{IMAGES / f"{name}.svg": chart.svg() for name, chart in read_scale_stages().items()},
         IMAGES / "against-setfit.svg": against_setfit(read_figures("applications")).svg(),
+        IMAGES / "from-logs.svg": from_logs(*map(read_figures, ("intents", "discovery", "conversation"))).svg(),
         IMAGES / "how-many-examples.svg": how_many_examples(read_figures("intents")).svg(),
         IMAGES / "methods.svg": methods(read_figures("methods")).svg(),
         IMAGES / "next-replies.svg": next_replies(read_figures("flagship")).svg(),

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from studies.lib.agreement import agreement
 from studies.lib.figures import record
 from studies.reranker.arms import RESULTS
 from studies.reranker.turn_level import CACHE, FOUND, SETS, reader
@@ -78,15 +79,13 @@ def score(folder: str, *ratings: str) -> None:
     }
     gain = 100 * (fits["reranked"] - fits["search"])
     error = float(gain.std() / np.sqrt(len(gain)))
-    same = [raters[0][item] == raters[1][item] for item in raters[0]]
-    shares = [{kind: list(rated.values()).count(kind) / len(rated) for kind in set(rated.values())} for rated in raters]
-    chance = sum(shares[0].get(kind, 0) * shares[1].get(kind, 0) for kind in ("fits", "harmless", "wrong"))
+    same, kappa = agreement(*raters)
     record(
         "reranker",
         {
             **{f"judged_fit_{system}": 100 * float(values.mean()) for system, values in fits.items()},
-            "judged_agreement": 100 * float(np.mean(same)),
-            "judged_kappa": float((np.mean(same) - chance) / (1 - chance)),
+            "judged_agreement": 100 * same,
+            "judged_kappa": kappa,
             "judged_gain_low": float(gain.mean()) - 1.96 * error,
             "judged_gain_high": float(gain.mean()) + 1.96 * error,
             "judged_contexts": len(key),

@@ -64,4 +64,6 @@ def test_what_it_runs_works_together(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("CHATS", "60")
     monkeypatch.setenv("MINUTES", "0.05")
     checked = try_demo(tmp_path)
+    recipe = yaml.safe_load((tmp_path / "demo/quickstart/model/training/recipe.yaml").read_text(encoding="utf-8"))
+    assert (recipe["name"], recipe["model"]["adapt"]) == ("conversation", True), "turnloom-mini reads conversations"
     assert len(checked) == (3 if shutil.which("prometheus") else 2), "CI has no Prometheus"

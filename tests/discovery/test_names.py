@@ -64,6 +64,12 @@ def test_names_are_verb_and_object_with_an_article_if_people_use_one() -> None:
     assert len(set(names)) == len(names)
 
 
+def test_praise_takes_no_article() -> None:
+    praise = ["great trip to rome", "great trip home", "great trip today"]
+    asked = ["please book a trip", "i want to book a trip", "could you book a trip for me"]
+    assert name_groups([praise, asked])[0].name == "great trip"
+
+
 def test_names_are_unique_and_short_whatever_is_said() -> None:
     names = [group.name for group in name_groups([*GROUPS, *GROUPS, ["so"], ["so"]], taken=["cancel an order"])]
     assert len(set(names)) == 12

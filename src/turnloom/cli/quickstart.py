@@ -6,6 +6,7 @@ import csv
 import hashlib
 import json
 import random
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +34,7 @@ MOST_OPENINGS = 5_000
 WORDINGS = "in-scope.csv"
 """More first messages, which set the threshold of the intents."""
 STEPS = 6
+HANDLE = re.compile(r"[.@]?<HANDLE>[,:]? ?")
 
 
 def quickstart(
@@ -46,8 +48,8 @@ def quickstart(
     minutes: float = typer.Option(5.0, min=0.01, help="How long to train."),
     recipe: str | None = typer.Option(
         None,
-        help="How to train: a recipe's name or a YAML file. By default dse-heads, or conversation if the base model "
-        "cannot be fine-tuned.",
+        help="How to train: a recipe's name or a YAML file. By default conversation if the base model reads whole "
+        "conversations or cannot be fine-tuned, else dse-heads.",
     ),
     mapping: str | None = typer.Option(
         None, "--map", help="If columns are not found: dialogue_id=COLUMN,text=COLUMN,…"
@@ -220,15 +222,15 @@ def _draft(out: Path, encoder: Encoder) -> Draft:
 
     openings = _openings(out)
     with console.status("grouping …"):
-        return draft_intents(openings, encoder.encode(openings))
+        return draft_intents(openings, encoder.encode(openings), encoder.encode)
 
 
 def _openings(out: Path) -> list[str]:
-    """Return the distinct first turns, or a sample of them."""
+    """Return the distinct first turns, or a sample of them; without handles, which say who is asked, not what."""
     from turnloom.corpus import read_table
 
     firsts = (row["turns"][0]["text"] for row in read_table(out / "prepared").select("turns").iter_rows())
-    openings = list(dict.fromkeys(firsts))
+    openings = list(dict.fromkeys(HANDLE.sub("", text).strip() or text for text in firsts))
     if len(openings) > MOST_OPENINGS:  # Sample from all of them: the first ones may be from one week or one file.
         openings = random.Random(0).sample(openings, MOST_OPENINGS)
     return openings
@@ -250,7 +252,10 @@ def _service(out: Path, model: Path) -> None:
             text = text.replace(f"# {part}: ", f"{part}: ").replace(f"#   folder: {part}\n", f"  folder: {part}\n")
         write_whole(path, text)
     load_config(path)
+    vectors = out / VECTORS / model.name
     say(f"\nAll of it is in {out}. Next:")
     say(f"  turnloom serve {path}   then open http://127.0.0.1:8000/")
     say(f"  turnloom replies search {out}/replies --model {model} 'a message'")
+    say(f"  turnloom studio {out}/studio --table {out}/prepared --model {model} --vectors {vectors} --first")
+    say("     all groups on a map, to review and rename in the browser")
     say(f"  turnloom inspect {out}/prepared   what your conversations are like")

@@ -56,13 +56,21 @@ def _texts(table: Path) -> Iterator[str]:
 
 
 def choose_recipe(base: Path) -> str:
-    """Return the default recipe for a base model."""
+    """Return the default recipe for a base model: one that reads vectors, if it can learn more from them."""
     from turnloom.runtime import load_encoder
     from turnloom.training.base_model import is_frozen
 
-    if learns_words(base):
+    if learns_words(base) or reads_conversations(base):
         return ON_VECTORS
     return ON_VECTORS if is_frozen(load_encoder(base)) else ON_TEXTS
+
+
+def reads_conversations(base: Path) -> bool:
+    """Whether a base model has a conversation encoder, which can be adapted."""
+    from turnloom.runtime import load_encoder
+    from turnloom.runtime.conversation import ConversationEncoder
+
+    return isinstance(load_encoder(base), ConversationEncoder)
 
 
 def train_model(out: Path, base: Path, recipe: str, minutes: float) -> None:
@@ -111,7 +119,8 @@ def _train_on_vectors(out: Path, model: Path, base: Path, recipe: str, options: 
     from turnloom.training import ConversationRecipe, load_recipe, train_conversation
 
     vectors = out / VECTORS / model.name
-    wanted = load_recipe(recipe, {"model.start": str(base)}, schema=ConversationRecipe)
+    adapt = recipe == ON_VECTORS and reads_conversations(base)
+    wanted = load_recipe(recipe, {"model.start": str(base)}, adapt=adapt, schema=ConversationRecipe)
     encode_once(base, out / "train", vectors)
     with share_progress() as show:
         train_conversation(wanted, [vectors], model, on_progress=show, **options)

@@ -40,6 +40,8 @@ SEVERAL_WORDS, VAGUE = 2.0, 8.0
 VAGUE_WEIGHT = 0.25
 """What such a word counts, beside another phrase, by how often it is said."""
 _PLURAL = re.compile(r"[^s]s$")
+_NO_VERBS = {"amazing", "awesome", "awful", "bad", "best", "excellent", "good", "great", "nice", "terrible", "worst"}
+"""Words at a message's beginning that are read as verbs, and take no article after them ("great trip")."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,7 @@ def _articles(requests: list[list[list[Request]]]) -> set[Phrase]:
 
 def _phrase(request: Request, articles: set[Phrase]) -> Phrase:
     words = request.object
-    if request.verb and words in articles:
+    if request.verb and request.verb not in _NO_VERBS and words in articles:
         words = ("an" if words[0][0] in "aeiou" else "a", *words)
     return (*request.verb.split(), *words)
 

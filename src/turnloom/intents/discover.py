@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from turnloom.discovery.grouping import centred, centres_of, find_groups
 from turnloom.discovery.levels import dissolve_small, groups_of_new, members_of, similarity_to_centre
-from turnloom.discovery.names import name_groups
+from turnloom.discovery.names import Meaning, name_groups
 from turnloom.intents.examples import Turns, drawn
 from turnloom.intents.fitted import Fitted
 from turnloom.intents.scope import familiarity
@@ -66,7 +66,12 @@ def discover_clusters(
 
 
 def group_messages(
-    messages: Sequence[Turns], vectors: Vectors, *, min_size: int = 5, typical: int = 3
+    messages: Sequence[Turns],
+    vectors: Vectors,
+    *,
+    min_size: int = 5,
+    typical: int = 3,
+    encode: Callable[[Sequence[str]], Vectors] | None = None,
 ) -> list[Cluster]:
     """Group messages before any intent is known, largest group first.
 
@@ -75,12 +80,19 @@ def group_messages(
         vectors: Their embeddings.
         min_size: Groups of fewer distinct messages are dissolved: members join another group if they fit.
         typical: How many typical members to show per group.
+        encode: Returns the vectors of phrases, so that names can be ranked by meaning.
     """
-    return _clusters(messages, vectors, np.arange(len(messages)), vectors[:0], min_size, typical)
+    return _clusters(messages, vectors, np.arange(len(messages)), vectors[:0], min_size, typical, encode)
 
 
 def _clusters(
-    messages: Sequence[Turns], vectors: Vectors, places: Places, known: Vectors, min_size: int, typical: int
+    messages: Sequence[Turns],
+    vectors: Vectors,
+    places: Places,
+    known: Vectors,
+    min_size: int,
+    typical: int,
+    encode: Callable[[Sequence[str]], Vectors] | None = None,
 ) -> list[Cluster]:
     """Group some of the messages as `turnloom discover` does, and describe each group."""
     if not len(places):
@@ -97,8 +109,9 @@ def _clusters(
     near = similarity_to_centre(unit, groups, centres)
     members = members_of(groups, near, np.arange(len(centres.sizes)), len(centres.sizes))
     texts = [[messages[first[distinct]][-1] for distinct in found] for found in members]
+    meaning = _meaning(encode, vectors[first], members) if encode and members else None
     clusters = []
-    for named, said, found in zip(name_groups(texts), texts, members, strict=True):
+    for named, said, found in zip(name_groups(texts, meaning=meaning), texts, members, strict=True):
         # Every time that a message was said, in the order of typical ones.
         rank = np.full(len(first), -1)
         rank[found] = np.arange(len(found))
@@ -108,6 +121,13 @@ def _clusters(
         shown = tuple(dict.fromkeys(said))[:typical]
         clusters.append(Cluster(named.name, shown, len(said_at), cohesion, tuple(map(int, said_at))))
     return sorted(clusters, key=lambda cluster: -cluster.size)
+
+
+def _meaning(encode: Callable[[Sequence[str]], Vectors], vectors: Vectors, members: Sequence[Places]) -> Meaning:
+    """Return what ranks names by their meaning."""
+    unit = unit_rows(vectors)
+    mean = unit.mean(axis=0)
+    return Meaning(encode, np.stack([unit[found].mean(axis=0) - mean for found in members]).astype(np.float32), mean)
 
 
 @dataclass(frozen=True)
@@ -129,8 +149,10 @@ def smallest_group(messages: int) -> int:
     return max(FEWEST, math.isqrt(messages) // 3)
 
 
-def draft_intents(texts: Sequence[str], vectors: Vectors) -> Draft:
-    """Group distinct messages, and give each group a name and examples.
+def draft_intents(
+    texts: Sequence[str], vectors: Vectors, encode: Callable[[Sequence[str]], Vectors] | None = None
+) -> Draft:
+    """Group distinct messages, and give each group a name and examples; with `encode`, names are ranked by meaning.
 
     Examples are spread evenly from the most to the least typical member. New messages vary as much, and a threshold
     learned from typical members alone would reject many of them. Near copies are skipped, because they make new
@@ -138,7 +160,8 @@ def draft_intents(texts: Sequence[str], vectors: Vectors) -> Draft:
     """
     unit = unit_rows(vectors)
     rows, used, copies_at = [], [], _similarity_of_copies(unit)
-    for group in group_messages([(text,) for text in texts], vectors, min_size=smallest_group(len(texts))):
+    messages, fewest = [(text,) for text in texts], smallest_group(len(texts))
+    for group in group_messages(messages, vectors, min_size=fewest, encode=encode):
         distinct = _distinct(group.places, unit, copies_at)
         chosen = np.unique(np.linspace(0, len(distinct) - 1, min(EXAMPLES, len(distinct))).round().astype(int))
         rows += [(texts[distinct[number]], group.name) for number in chosen]

@@ -33,6 +33,7 @@ from turnloom.replies.suggestion import (
     by_own_reranker,
     check_question,
     in_final_order,
+    of_this_case_first,
     own_reranker,
 )
 from turnloom.replies.writer import IndexWriter, model_mismatch
@@ -239,15 +240,14 @@ class ReplyIndex:
         rerank_weight: float = RERANK_WEIGHT,
         repeats: bool = False,
     ) -> list[Suggestion]:
-        """Find the replies that fit a context best.
+        """Find the replies that fit a context best; those that tell somebody else about their case come last.
 
         Args:
             context: The turns so far, oldest first.
             k: How many replies to return.
             mode: What to compare. "vector": the context's vector with the replies' vectors. "text": the words of the
                 last turn with the replies' words (BM25). "contexts": the context with the contexts of past replies.
-                "hybrid" fuses the first two by rank, "all" all three. The default is "hybrid", or "text" without an
-                encoder.
+                "hybrid" (default; "text" without an encoder) fuses the first two by rank, "all" all three.
             where: An SQL condition, such as ``count > 1 AND array_has_any(sources, ['chats'])``.
             rarity: How much to down-weight frequent replies: scores are multiplied by this power of the inverse
                 response frequency. 0 turns it off, 1 is the full weight of WMDC.
@@ -266,7 +266,7 @@ class ReplyIndex:
             vector, mode = None, "text"
         else:
             raise TurnloomError(f"mode {mode!r} needs the model", "open the index with its encoder, or use mode 'text'")
-        options = SearchOptions(mode, where, rarity, reranked, rerank_weight, repeats)
+        options = SearchOptions(mode, where, rarity, reranked, rerank_weight, repeats, this_case=True)
         return self.suggest_for(context, vector, k, options, state)
 
     def suggest_for(
@@ -280,21 +280,21 @@ class ReplyIndex:
         """Do the same as `suggest` for a context whose vector is known; with its `state`, re-rank if it can."""
         check_question(context, k)
         reranker = state if state is not None and state.reranks and self.scorer is None else None
-        reordered = self.scorer is not None or reranker is not None or self._preference is not None
-        limit = max(k, options.reranked) if reordered else k
-        direction = None if vector is None else unit_rows(vector[None])[0]
+        limit = options.limit(k, is_reordered=bool(self.scorer or reranker or self._preference))
+        query = None if vector is None else unit_rows(vector[None])[0]
         said = set() if options.repeats else said_keys(context)
-        hits = self._searcher.hits(context[-1], direction, options, limit + len(said))
+        hits = self._searcher.hits(context[-1], query, options, limit + len(said))
         pairs = zip(hits, self._searcher.suggestions(hits), strict=True)
-        new = [(hit, suggestion) for hit, suggestion in pairs if suggestion.key not in said][:limit]
+        new = [pair for pair in pairs if pair[1].key not in said][:limit]
         hits, found = [hit for hit, _ in new], [suggestion for _, suggestion in new]
         if reranker is not None and found:
             found = by_own_reranker(reranker, self._searcher.vectors(hits), found)
         elif self.scorer is not None:
             found = in_final_order(self.scorer, context, found, options.rerank_weight)
-        return (found if self._preference is None else self._preference.ordered(found))[:k]
+        found = found if self._preference is None else self._preference.ordered(found)
+        return (of_this_case_first(found, context) if options.this_case else found)[:k]
 
     def known_keys(self, keys: Sequence[int]) -> pa.Array:
         """Return those keys whose reply is in the index."""
-        found = self._store.rows_with(self._searcher.replies, "key", list(dict.fromkeys(keys)), ["key"])
-        return found["key"].combine_chunks()
+        distinct = list(dict.fromkeys(keys))
+        return self._store.rows_with(self._searcher.replies, "key", distinct, ["key"])["key"].combine_chunks()

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from turnloom.corpus.cleaning.duplicates import response_keys
 from turnloom.corpus.cleaning.normalise import normalise_texts, word_counts
+from turnloom.corpus.cleaning.sign_offs import are_parts
 from turnloom.corpus.engine import batch_function, daft, frugally
 from turnloom.corpus.table import read_tables
 from turnloom.corpus.turn_arrays import dialogue_hashes, hash_strings, mix
@@ -132,8 +133,10 @@ class ReplyOptions(BaseModel):
             spans = view.spans(dialogues, seed=0)
             assert spans.reply is not None
             reply, start = spans.reply, spans.start
-        long_enough = word_counts(dialogues.texts.take(pa.array(reply))) >= self.min_words
-        return reply[long_enough], start[long_enough]
+        texts = dialogues.texts.take(pa.array(reply))
+        # Half of a message is no reply.
+        kept = (word_counts(texts) >= self.min_words) & ~are_parts(texts).to_numpy(zero_copy_only=False)
+        return reply[kept], start[kept]
 
 
 def tables_of(tables: Path | str | Sequence[Path | str]) -> list[Path]:

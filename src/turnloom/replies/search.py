@@ -36,6 +36,8 @@ MOST_WORDS = 6
 """The most counted words to search with; together with vectors, this many find as much as all of them."""
 RARITY = 0.0
 """Off by default because teams repeat good answers: at 0.1, a reply given once already beats one given 60 times."""
+SPARE = 10
+"""So many more replies are searched, in case the best ones tell somebody else about their case."""
 MODES = ("hybrid", "vector", "text", "contexts", "all")
 Mode = Literal["hybrid", "vector", "text", "contexts", "all"]
 _LISTS = {
@@ -51,7 +53,10 @@ Name = TypeVar("Name", bound=Hashable)
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """How to search and order replies; see `ReplyIndex.suggest`."""
+    """How to search and order replies; see `ReplyIndex.suggest`.
+
+    With `this_case`, replies that tell somebody else about their case come last.
+    """
 
     mode: Mode | None = None
     where: str | None = None
@@ -59,6 +64,12 @@ class SearchOptions:
     reranked: int = RERANKED
     rerank_weight: float = RERANK_WEIGHT
     repeats: bool = False
+    this_case: bool = False
+
+    def limit(self, k: int, *, is_reordered: bool) -> int:
+        """Return how many replies to search for `k` suggestions."""
+        wanted = max(k, self.reranked) if is_reordered else k
+        return max(wanted, 2 * k + SPARE) if self.this_case else wanted
 
 
 def _words(text: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +19,8 @@ RERANK_WEIGHT = 0.7
 """The best weight on the validation splits (`studies/reranker`)."""
 SURE = 1e-6
 """Probabilities are clipped this far from 0 and 1, where float32 loses precision."""
+_DETAIL = re.compile(r"\b\d{1,2}[:.]\d{2}|\b\d{1,2} ?[ap]m?\b|\b[A-Z]{1,3}-?\d{2,}\b|\b\d{3,}\b")
+"""Times of day, codes of letters and digits, and longer numbers."""
 Scores = npt.NDArray[np.float64]
 
 
@@ -100,6 +103,19 @@ def in_order_of(scores: Scores, found: Sequence[Suggestion]) -> list[Suggestion]
 def by_own_reranker(state: ConversationState, vectors: Vectors, found: Sequence[Suggestion]) -> list[Suggestion]:
     """Order search results by the re-ranker of the conversation encoder, from their stored vectors."""
     return in_order_of(state.rerank(vectors), found)
+
+
+def of_this_case_first(found: Sequence[Suggestion], context: Context) -> list[Suggestion]:
+    """Put replies last that were given once and name a time, a code or a number that is not in this conversation.
+
+    They tell somebody else about their case: "Your flight BA208 leaves at 7:16".
+    """
+    said = "\n".join(context)
+
+    def is_another(suggestion: Suggestion) -> bool:
+        return suggestion.count == 1 and any(detail not in said for detail in _DETAIL.findall(suggestion.text))
+
+    return sorted(found, key=is_another)
 
 
 def own_reranker(encoder: Any) -> ConversationEncoder | None:

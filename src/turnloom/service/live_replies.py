@@ -118,7 +118,7 @@ class LiveReplies:
         def search(index: ReplyIndex) -> list[Suggestion]:
             if state is None:
                 return index.suggest(context, k, mode=mode, where=where)
-            return index.suggest_for(context, state.query()[0], k, SearchOptions(mode, where), state)
+            return index.suggest_for(context, state.query()[0], k, SearchOptions(mode, where, this_case=True), state)
 
         return self._searched(search)
 

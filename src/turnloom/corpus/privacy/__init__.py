@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from turnloom.corpus.cleaning.sign_offs import without_signatures
 from turnloom.corpus.engine import daft, with_columns
 from turnloom.corpus.privacy.patterns import KINDS, scrub_texts, with_placeholders
 from turnloom.corpus.turn_arrays import TURNS_TYPE, join_turns, split_turns, sums, with_texts
@@ -68,7 +69,7 @@ def scrubbed(table: Any, names_model: str | None) -> Any:
             texts, replaced = scrub_names(texts, names_model)
             for kind in NAME_KINDS:
                 counts[:, KINDS.index(kind)] += np.array([kinds.count(kind) for kinds in replaced], np.int32)
-        return texts, counts
+        return without_signatures(texts), counts
 
     def scrub(turns: pa.Array) -> list[pa.Array]:
         offsets, flat = split_turns(turns)
