@@ -8,6 +8,8 @@ from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("DAFT_ANALYTICS_ENABLED", "0")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+# A cluster of Ray may take a while to start beside other tests; it waits for 30 seconds otherwise.
+os.environ.setdefault("RAY_raylet_start_wait_time_s", "300")
 os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
 settings.register_profile("turnloom", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("turnloom")

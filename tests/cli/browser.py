@@ -38,6 +38,7 @@ def opened(
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path, args=CHROMIUM)
         page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        page.set_default_timeout(120_000)  # In ms: beside other tests, everything takes a while.
         # What Chromium only advises, such as a form around a password, is no problem.
         page.on("console", lambda message: message.type == "verbose" or problems.append(message.text))
         page.on("pageerror", lambda error: problems.append(str(error)))

@@ -70,7 +70,12 @@ def press(page: Any, name: str) -> str:
     before = page.locator("#said").inner_text()
     page.locator(f"#{name}").click()
     page.wait_for_function(
-        "was => ![was, ''].includes(document.querySelector('#said').innerText.trim())", arg=before.strip()
+        # While Gradio waits for an answer, it counts the seconds there.
+        """was => {
+            const said = document.querySelector('#said').innerText.trim()
+            return ![was, ''].includes(said) && !/^[0-9.]+s$/.test(said)
+        }""",
+        arg=before.strip(),
     )
     return str(page.locator("#said").inner_text())
 

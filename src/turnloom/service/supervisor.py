@@ -21,6 +21,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import FrameType
 
+from turnloom.errors import TurnloomError
+
 PRELOADED: tuple[str, ...] = (
     "turnloom.service.app",
     "sklearn.linear_model",
@@ -36,6 +38,8 @@ LEAST_LIFE, PAUSE = 5.0, 1.0
 LOOK_FOR_PARENT = 0.5
 _log = logging.getLogger("turnloom.service")
 Work = Callable[[socket.socket, Connection], None]
+PAUSES = (0.05, 0.2, 1.0, 5.0, 5.0)
+"""In seconds. What a killed process has open is closed before the system says that it has ended."""
 
 
 def end_with_parent() -> None:
@@ -115,14 +119,25 @@ class Supervisor:
 
     def _start(self, listening: socket.socket) -> _Worker:
         ready, tell = self._context.Pipe(duplex=False)
-        process = self._context.Process(target=self._work, args=(listening, tell), name="turnloom-worker")
-        process.start()
+        process = self._fork(listening, tell)
         tell.close()
         worker = _Worker(process, listening, ready)
         self._workers.append(worker)
         if self._stopping:  # The signal arrived during the start.
             process.terminate()
         return worker
+
+    def _fork(self, listening: socket.socket, tell: Connection) -> BaseProcess:
+        """Start a process; if the one that forks has just been killed, as soon as it is known to be gone."""
+        for pause in PAUSES:
+            process = self._context.Process(target=self._work, args=(listening, tell), name="turnloom-worker")
+            try:
+                process.start()
+            except (EOFError, ConnectionError):
+                time.sleep(pause)
+            else:
+                return process
+        raise TurnloomError("worker processes cannot be started", "start the service again")
 
     def _wait(self) -> None:
         """Wait for the next event, and react."""
