@@ -346,6 +346,6 @@ def test_a_port_in_use_is_one_line(folder: Path, workers: int) -> None:
 def test_two_replicas_under_ray_serve(folder: Path) -> None:
     config, address = write_config(folder)
     command = [sys.executable, "-c", RAY, str(config), address.rsplit(":", 1)[1]]
-    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "served by two replicas" in done.stdout

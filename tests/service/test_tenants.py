@@ -155,6 +155,8 @@ def test_keys_without_tenant_do_not_see_tenants_data(client: TestClient) -> None
     for text in (intents, replies):
         assert secret("operator") in text
         assert not any(secret(tenant) in text for tenant in TENANTS)
+    for tenant in TENANTS:
+        client.get("/v1/intents", headers=headers(tenant))
     metrics = client.get("/metrics", headers=own).text
     assert all(f'tenant="{tenant}"' in metrics for tenant in TENANTS), "the operator sees all counts"
 

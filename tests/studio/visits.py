@@ -80,6 +80,17 @@ def press(page: Any, name: str) -> str:
     return str(page.locator("#said").inner_text())
 
 
+def settle(page: Any) -> None:
+    """Wait until the page draws nothing anew: a list that is drawn again forgets what was ticked."""
+    page.evaluate(
+        """() => new Promise(done => {
+            let quiet = setTimeout(done, 500)
+            const seen = new MutationObserver(() => { clearTimeout(quiet); quiet = setTimeout(done, 500) })
+            seen.observe(document.body, {childList: true, subtree: true})
+        })"""
+    )
+
+
 def _edit_groups(page: Any, work: Workspace) -> None:
     board = work.board
     choose(page, board.names[next(leaf for leaf in sorted(board.leaves) if leaf not in board.intents)])
@@ -87,6 +98,7 @@ def _edit_groups(page: Any, work: Workspace) -> None:
     press(page, "rename")
     field(page, "description").fill(HOSTILE)
     press(page, "make-intent")
+    settle(page)
     page.locator("#messages input[type=checkbox]").first.check()
     field(page, "new-name").fill(f"new {HOSTILE_NAME}"[:80])
     press(page, "split")
