@@ -49,6 +49,8 @@ def value_of(text: str) -> float:
 def _compute(node: ast.expr) -> float:
     if isinstance(node, ast.Constant):
         return float(node.value)  # type: ignore[arg-type]
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_compute(node.operand)
     assert isinstance(node, ast.BinOp), ast.dump(node)
     one, other = _compute(node.left), _compute(node.right)
     return {ast.Sub: one - other, ast.Div: one / other if other else 0.0, ast.Mult: one * other}[type(node.op)]
