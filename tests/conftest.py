@@ -10,6 +10,8 @@ os.environ.setdefault("DAFT_ANALYTICS_ENABLED", "0")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 # A cluster of Ray may take a while to start beside other tests; it waits for 30 seconds otherwise.
 os.environ.setdefault("RAY_raylet_start_wait_time_s", "300")
+# Its workers give way to all other processes by default: to the other tests, for minutes.
+os.environ.setdefault("RAY_worker_niceness", "0")
 os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
 settings.register_profile("turnloom", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("turnloom")

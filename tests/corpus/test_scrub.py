@@ -176,6 +176,7 @@ def test_nothing_is_looked_for_in_a_public_link() -> None:
         ("it's sunflower seven seven, all one word", "it's <SECRET>, all one word"),
         ("it's two hundred and six Maple Court, upstairs", "it's <ADDRESS>, upstairs"),
         ("4408 Old Mill Rd\nBoise, ID 83709", "<ADDRESS>\nBoise, ID <POSTCODE>"),
+        ("I live at 12 Polna Street, m 14", "I live at <ADDRESS>, <ADDRESS>"),
         # Names where nothing but a name is spoken to.
         ("Hi Will, will you be there?", "Hi <NAME>, will you be there?"),
         ("Ok May, I've extended it.", "Ok <NAME>, I've extended it."),

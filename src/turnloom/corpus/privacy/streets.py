@@ -242,7 +242,7 @@ STREETS = (
             r"izquierda)\b)?\.?|"
             r"\d{1,2}(?:st|nd|rd|th) (?:floor|cross|main|block|stage|phase)(?: road)?|[A-Z]?\d{1,3}[A-Z]\b|(?:Esq|"
             r"Dto|Dir|Frente|izq|dcha)\b\.?|"
-            rf"(?:{CAP} ){{1,2}}(?:{_STREET})\b|(?:tv|th|mf)\b|m\.? ?\d{1, 4}|(?:III|II|IV|VI|V)\b)"
+            rf"(?:{CAP} ){{1,2}}(?:{_STREET})\b|(?:tv|th|mf)\b|m\.? ?\d{{1,4}}|(?:III|II|IV|VI|V)\b)"
         ),
         digits=False,
     ),
