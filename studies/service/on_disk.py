@@ -6,6 +6,7 @@ import gzip
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from turnloom.corpus.erasure import written_forms
@@ -35,10 +36,19 @@ def contents(path: Path) -> Iterator[bytes]:
     if raw[:2] == b"\x1f\x8b":
         yield gzip.decompress(raw)
     elif raw[:4] == b"PAR1":
-        yield str(pq.read_table(path).to_pydict()).encode()
+        yield str(pq.read_table(pa.BufferReader(raw)).to_pydict()).encode()
     elif path.suffix == ".lance":
-        from lance.file import LanceFileReader
+        yield from _lance(path)
 
+
+def _lance(path: Path) -> Iterator[bytes]:
+    from lance.file import LanceFileReader
+
+    try:
         table = LanceFileReader(str(path)).read_all().to_table()
-        columns = [column for column in table.column_names if column != "vector"]
-        yield str(table.select(columns).to_pydict()).encode()
+    except (OSError, ValueError):
+        if path.exists():
+            raise
+        return
+    columns = [column for column in table.column_names if column != "vector"]
+    yield str(table.select(columns).to_pydict()).encode()

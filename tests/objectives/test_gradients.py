@@ -22,6 +22,8 @@ from tests.objectives.toy import OBJECTIVES, batch, frequencies, gradient, make,
 from turnloom.objectives import MatchingGuided, NTXent, Siamese
 from turnloom.objectives.gathering import from_first_process
 
+pytestmark = pytest.mark.xdist_group("gradients")  # One process starts the others, once.
+
 LARGEST = 1e-6
 
 

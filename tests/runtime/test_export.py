@@ -20,6 +20,8 @@ from turnloom.runtime.onnx_backend import GRAPH, SPEC, OnnxEncoder, OnnxScorer, 
 from turnloom.runtime.quantization import smooth
 from turnloom.runtime.scorer import is_cross_encoder, load_scorer
 
+pytestmark = pytest.mark.xdist_group("export")  # One process makes the exports, once.
+
 pytest.importorskip("onnxruntime")
 TEXTS = [
     "hello there how can i help you",

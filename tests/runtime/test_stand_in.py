@@ -21,6 +21,8 @@ from turnloom.service.config import Batching
 from turnloom.service.models import PatientEncoder, QueuedEncoder
 from turnloom.service.monitoring import Metrics
 
+pytestmark = pytest.mark.xdist_group("stand-in")  # One process makes the exports, once.
+
 pytest.importorskip("onnxruntime")
 MESSAGES = ["my card is lost", "how can i help you", "yes please", "hello there", "no", "is my card there"]
 

@@ -44,7 +44,7 @@ asked = {"model": "tiny", "input": ["hello there", "my card"]}
 answers = [httpx.post(f"{address}/v1/embeddings", json=asked, timeout=60) for _ in range(20)]
 assert {answer.status_code for answer in answers} == {200}, answers[0].text
 assert len({answer.text for answer in answers}) == 1
-assert httpx.get(f"{address}/health/ready").status_code == 200
+assert httpx.get(f"{address}/health/ready", timeout=60).status_code == 200
 running = serve.status().applications["default"].deployments["turnloom"].replica_states
 assert running == {"RUNNING": 2}, running
 serve.shutdown()

@@ -19,7 +19,7 @@ from tests.studio.visits import HOSTILE_NAME, choose, field, hostile_nodes, pres
 from turnloom.studio.actions import MakeIntent, Rename
 from turnloom.studio.workspace import Workspace
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("studio")]  # One process makes the studio, once.
 
 
 @pytest.fixture(scope="module")
