@@ -177,6 +177,9 @@ def test_nothing_is_looked_for_in_a_public_link() -> None:
         ("it's two hundred and six Maple Court, upstairs", "it's <ADDRESS>, upstairs"),
         ("4408 Old Mill Rd\nBoise, ID 83709", "<ADDRESS>\nBoise, ID <POSTCODE>"),
         ("I live at 12 Polna Street, m 14", "I live at <ADDRESS>, <ADDRESS>"),
+        ("my ref is K7XQ6L and frequent flyer no 1706689113", "my ref is K7XQ6L and frequent flyer no <ID>"),
+        ("loyalty card number: BA12345678", "loyalty card number: <ID>"),
+        ("membership no. 55512345 and 50000 club points", "membership no. <ID> and 50000 club points"),
         # Names where nothing but a name is spoken to.
         ("Hi Will, will you be there?", "Hi <NAME>, will you be there?"),
         ("Ok May, I've extended it.", "Ok <NAME>, I've extended it."),

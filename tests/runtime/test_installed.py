@@ -50,3 +50,11 @@ def test_two_packages_with_a_model_of_one_name_are_named(tmp_path: Path, monkeyp
 def test_what_is_not_installed_is_said() -> None:
     with pytest.raises(TurnloomError, match="install the package of that name"):
         turnloom.load("no-such-model")
+
+
+def test_our_model_is_not_looked_for_on_an_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anybody could publish something of that name there."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("turnloom.runtime.model_folder.find_plugin", lambda *_: None)
+    with pytest.raises(TurnloomError, match=r"from a clone of Turnloom: pip install \./models/turnloom-mini"):
+        turnloom.load("turnloom-mini")

@@ -137,18 +137,13 @@ def write_lines(rows: Iterable[dict[str, Any]], out: TextIO) -> None:
 
 
 def _bar(*columns: ProgressColumn) -> Progress:
-    """Create a bar on standard error; silent if that is not a terminal."""
-    from rich.progress import BarColumn, Progress, TextColumn
+    """Create a bar on standard error; a line now and then if that is not a terminal."""
+    from rich.progress import BarColumn, TextColumn
 
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        *columns,
-        TextColumn("{task.fields[note]}"),
-        console=_errors,
-        transient=True,
-        disable=not _errors.is_terminal,
-    )
+    from turnloom.cli.log_progress import LogProgress
+
+    shown = (TextColumn("{task.description}"), BarColumn(), *columns, TextColumn("{task.fields[note]}"))
+    return LogProgress(*shown, console=_errors)
 
 
 def bytes_progress() -> Progress:

@@ -121,6 +121,7 @@ def _train_on_vectors(out: Path, model: Path, base: Path, recipe: str, options: 
     vectors = out / VECTORS / model.name
     adapt = recipe == ON_VECTORS and reads_conversations(base)
     wanted = load_recipe(recipe, {"model.start": str(base)}, adapt=adapt, schema=ConversationRecipe)
+    say("Each distinct turn is encoded once; then the minutes of training begin.")
     encode_once(base, out / "train", vectors)
     with share_progress() as show:
         train_conversation(wanted, [vectors], model, on_progress=show, **options)

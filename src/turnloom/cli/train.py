@@ -14,6 +14,9 @@ from turnloom.errors import TurnloomError
 if TYPE_CHECKING:
     from turnloom.training import Recipe, TrainResult
 
+FEW_STEPS = 50
+"""Fewer teach next to nothing, whatever the recipe."""
+
 
 def init_config(recipe: str = typer.Argument("dse", help="Which recipe; an unknown name lists them.")) -> None:
     """Get a commented recipe to change and train with.
@@ -149,6 +152,8 @@ def _train_on_vectors(
 def _summary(result: TrainResult, suite: str) -> None:
     seen = f"{result.steps:,} steps, {result.pairs:,} pairs, {result.tokens:,} tokens"
     console.print(f"{seen} in {result.minutes:.1f} minutes of training")
+    if result.steps < FEW_STEPS:
+        console.print(f"So few steps hardly change a model. Fix: give more --minutes, for at least {FEW_STEPS} steps")
     if result.curve:
         best = max(result.curve, key=lambda point: point["score"])
         console.print(

@@ -24,6 +24,7 @@ RERANK = "rerank"
 """The folder inside a model's folder that holds its re-ranker."""
 NOT_THE_MODEL = ("training", "ray", "report.json", "measured", CONVERSATION, RERANK, LISTING, CHECKSUMS)
 """Files that don't change a vector of a turn: training records, measurements, what reads these vectors, the listing."""
+MINI = "turnloom-mini"
 OWN = {"universal-sentence-encoder": "universal_sentence_encoder"}
 """Models whose folders come with Turnloom, and whose weights come with a package."""
 LONGEST = 160
@@ -52,6 +53,8 @@ def no_model(folder: Path) -> TurnloomError:
     fix = "give the folder of a SentenceTransformer, or install the package of that name"
     if str(folder) == WORDS and not folder.exists():
         fix = f"learn it from your conversations with: turnloom quickstart LOGS --start {WORDS}"
+    if str(folder) == MINI:  # It is on no package index, where anybody could take its name.
+        fix = f"install it from a clone of Turnloom: pip install ./models/{MINI}"
     return TurnloomError(f"{folder} holds no model", fix)
 
 

@@ -137,6 +137,10 @@ NATIONS = (
     r"kenyan|ghanaian|south african|singapore\w*|filipino|philippine|indonesian|vietnamese|thai|malaysian|israeli|"
     r"emirati|saudi|egyptian|moroccan|pakistani|bangladeshi|sri lankan|new zealand|kiwi|nz|eu)"
 )
+_LOYALTY = (
+    r"(?:frequent[ -]?fl[iy]er|loyalty|rewards?|bonus|club|sky ?miles|a?advantage|mileage ?plus|avios|member(?:ship)?)"
+    r"(?: (?:program(?:me)?|club|card|member(?:ship)?|account)){0,2} ?(?:numbers?|no\b\.?|nr\b\.?|num\b|id|#)"
+)
 _STRONG_CUES = (
     r"s\.?s\.?n|social security|social(?: number| no| is| insurance)?|soc|sin|national insurance|nino|"
     r"ni (?:number|no)|nhs(?: number| no)?|"
@@ -189,6 +193,7 @@ NATIONAL_IDS = (
     *_SHAPES,
     cued("ID", _CUES, IDENTIFIER, count_digits(6, 20), script=_SCRIPTS),
     cued("ID", _SHORT_CUES, IDENTIFIER, count_digits(6, 16), exact=True),
+    cued("ID", _LOYALTY, IDENTIFIER, count_digits(6, 16)),
     *near("ID", _STRONG_CUES, _ID_NUMBER, is_identity, behind=25, harmless=r"\b(?:contract|policy|rate|salary)\b"),
     # Spoken, as on the telephone: "tango kilo four one nine oh".
     Pattern(
