@@ -50,11 +50,21 @@ def _measure(out: Path, base: Path, trained: Path) -> list[RunResult]:
     from turnloom.benchmarks.suites import reply_tasks
 
     tasks, vectors = reply_tasks(out / "held-out"), out / VECTORS
-    models = {
-        "before": encode_once(base, out / "held-out", vectors / KEPT, again=False),
-        "after": encode_once(trained, out / "held-out", vectors / trained.name, again=False),
-    }
-    return measure_all(models, tasks, out / "scores")
+    if share_turns(base, trained):
+        after = encode_once(trained, out / "prepared", vectors / trained.name)
+        before = encode_once(base, out / "prepared", vectors / trained.name, again=False)
+    else:
+        before = encode_once(base, out / "held-out", vectors / KEPT, again=False)
+        after = encode_once(trained, out / "held-out", vectors / trained.name, again=False)
+    return measure_all({"before": before, "after": after}, tasks, out / "scores")
+
+
+def share_turns(base: Path, trained: Path) -> bool:
+    """Whether two models give single turns the same vectors, because only a network above them was trained."""
+    from turnloom.runtime import load_encoder
+    from turnloom.runtime.protocols import turn_encoder
+
+    return turn_encoder(load_encoder(base)).fingerprint == turn_encoder(load_encoder(trained)).fingerprint
 
 
 def encode_once(model: Path, table: Path, vectors: Path, *, again: bool = True) -> Encoder:

@@ -29,6 +29,10 @@ NEAR_COPY = 0.8
 NEAR_SHARE = 0.7
 """The same for a model to which all messages look alike, as a share of the way from their mean similarity to 1."""
 FEWEST_WORDINGS, MOST_WORDINGS = 10, 1_000
+NEAR, MOST_FAR = 0.53, 0.4
+"""A message is near its group's centre from this cosine of centred vectors on, but at most this share is far."""
+NEAR_MEMBERS = 0.5
+"""A group is drafted if so many of its messages are near: what people say by the way is in some group, too."""
 
 
 @dataclass(frozen=True)
@@ -136,8 +140,8 @@ class Draft:
 
     Attributes:
         examples: Texts and labels, most typical first within each label.
-        wordings: Messages that are not near copies of an example, in any group or none. Pass them as `held_out`, and
-            the threshold accepts most new wordings. Empty if there are too few.
+        wordings: Messages of these groups that are not near copies of an example. Pass them as `held_out`, and the
+            threshold accepts most new wordings. Empty if there are too few.
     """
 
     examples: list[tuple[str, str]]
@@ -154,19 +158,36 @@ def draft_intents(
 ) -> Draft:
     """Group distinct messages, and give each group a name and examples; with `encode`, names are ranked by meaning.
 
-    Examples are spread evenly from the most to the least typical member. New messages vary as much, and a threshold
-    learned from typical members alone would reject many of them. Near copies are skipped, because they make new
-    wordings look less familiar than they are.
+    Groups without a common topic are left out, and messages that are far from their group. Examples are spread evenly
+    over the others: new messages vary as much, and a threshold learned from the most typical ones alone would reject
+    many of them. Near copies are skipped, because they make new wordings look less familiar than they are.
     """
     unit = unit_rows(vectors)
-    rows, used, copies_at = [], [], _similarity_of_copies(unit)
+    rows, used, topical, copies_at = [], [], [], _similarity_of_copies(unit)
     messages, fewest = [(text,) for text in texts], smallest_group(len(texts))
-    for group in group_messages(messages, vectors, min_size=fewest, encode=encode):
-        distinct = _distinct(group.places, unit, copies_at)
+    groups = group_messages(messages, vectors, min_size=fewest, encode=encode)
+    for group, near in zip(groups, _near_members(groups, centred(vectors)), strict=True):
+        if len(near) < max(FEWEST, NEAR_MEMBERS * len(group.places)):
+            continue
+        topical += group.places
+        distinct = _distinct(near, unit, copies_at)
         chosen = np.unique(np.linspace(0, len(distinct) - 1, min(EXAMPLES, len(distinct))).round().astype(int))
         rows += [(texts[distinct[number]], group.name) for number in chosen]
         used += [distinct[number] for number in chosen]
-    return Draft(rows, [texts[place] for place in _unlike(used, unit, copies_at)])
+    return Draft(rows, [texts[topical[place]] for place in _unlike(unit[used], unit[topical], copies_at)])
+
+
+def _near_members(groups: Sequence[Cluster], unit: Vectors) -> list[list[int]]:
+    """Return the members of each group that are near its centre, in their order; `unit` are centred vectors."""
+    similar = []
+    for group in groups:
+        members = unit[list(group.places)]
+        similar.append(members @ unit_rows(members.mean(axis=0, keepdims=True))[0])
+    least = min(NEAR, float(np.quantile(np.concatenate(similar), MOST_FAR))) if similar else NEAR
+    return [
+        [place for place, near in zip(group.places, found, strict=True) if near >= least]
+        for group, found in zip(groups, similar, strict=True)
+    ]
 
 
 def _similarity_of_copies(unit: Vectors) -> float:
@@ -184,13 +205,11 @@ def _distinct(places: Sequence[int], unit: Vectors, copies_at: float) -> list[in
     return kept
 
 
-def _unlike(used: Sequence[int], unit: Vectors, copies_at: float) -> list[int]:
+def _unlike(used: Vectors, unit: Vectors, copies_at: float) -> list[int]:
     """Return the indices of messages that are not near copies of the ones in use; a sample if there are many."""
-    if not used:
+    if not len(used):
         return []
-    nearest = np.concatenate(
-        [(block @ unit[used].T).max(axis=1) for block in np.array_split(unit, 1 + len(unit) // 1024)]
-    )
+    nearest = np.concatenate([(block @ used.T).max(axis=1) for block in np.array_split(unit, 1 + len(unit) // 1024)])
     found = np.flatnonzero(nearest < copies_at)
     if len(found) < FEWEST_WORDINGS:
         return []
