@@ -67,7 +67,7 @@ def test_from_chats_in_a_language_to_drafts(
 
 
 @pytest.mark.parametrize(
-    ("language", "start"), [pytest.param("zh", UNIVERSAL, marks=pytest.mark.slow), ("hi", "words")]
+    ("language", "start"), [pytest.param("zh", UNIVERSAL, marks=pytest.mark.nightly), ("hi", "words")]
 )
 def test_from_chats_in_a_language_to_a_service(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, language: str, start: str

@@ -59,7 +59,7 @@ def test_paths_become_those_of_this_machine(tmp_path: Path) -> None:
     assert demo.here("studio", "$$(cat x) --host 0.0.0.0 --port 7860") == "$(cat x) --host 127.0.0.1 --port 2"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_it_runs_works_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHATS", "60")
     monkeypatch.setenv("MINUTES", "0.05")

@@ -55,7 +55,7 @@ def ask(address: str, host: str | None = None) -> httpx.Response:
     raise AssertionError("the app does not listen")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_studio_of_the_space_opens(tmp_path: Path) -> None:
     for path in (SPACE / "app.py", SPACE / "make_studio.sh", ROOT / "examples" / "shop.py"):
         shutil.copy(path, tmp_path)

@@ -17,7 +17,7 @@ def test_each_notebook_has_a_page_and_outputs() -> None:
         assert "Traceback" not in notebook_markdown(path)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("path", notebooks(), ids=lambda path: path.stem)
 @pytest.mark.filterwarnings("ignore")  # Of Jupyter's own packages.
 def test_a_notebook_runs(path: Path) -> None:

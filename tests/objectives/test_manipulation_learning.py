@@ -67,14 +67,14 @@ def learned(folder: Path, *, ordered: bool, steps: int) -> dict[Task, float]:
     return {task: accuracy(loss, task, inputs(task, marker, rng, 500, ordered=ordered)) for task in get_args(Task)}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_order_of_turns_teaches_each_task(tmp_path: Path) -> None:
     reached = learned(tmp_path, ordered=True, steps=300)
     assert min(reached["insertion"], reached["search"]) > 0.95, reached
     assert reached["deletion"] > 0.8, reached  # It takes longer; chance is 1/6.
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_without_order_there_is_nothing_to_learn(tmp_path: Path) -> None:
     reached = learned(tmp_path, ordered=False, steps=200)
     chance = {"insertion": 1 / 5, "deletion": 1 / 6, "search": 1 / 4}

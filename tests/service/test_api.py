@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from tests.service.toy import INTENTS, HeadedEncoder, served, settings, with_intents
+from tests.service.toy import INTENTS, HeadedEncoder, served, settings, with_intents, with_replies
 from turnloom.intents import IntentClassifier
 from turnloom.runtime.protocols import Vectors
 
@@ -185,6 +185,20 @@ def test_a_search_whose_version_goes_meanwhile_is_repeated(client: TestClient, m
 
     monkeypatch.setattr(replies, "_index", Gone())
     assert client.post("/v1/replies", json=asked).json() == expected
+
+
+def test_a_request_without_a_mode_gets_that_of_the_configuration(tmp_path: Path) -> None:
+    encoder = HeadedEncoder()
+    parts = with_replies(tmp_path, encoder)
+    parts["replies"]["mode"] = "text"
+    with served(settings(tmp_path, keys=[], **parts), encoder) as client:
+
+        def scores(**mode: str) -> list[float]:
+            answer = client.post("/v1/replies", json={"context": ["what does the sofa cost"], **mode}).json()
+            return [reply["score"] for reply in answer["replies"]]
+
+        assert scores() == scores(mode="text")
+        assert scores() != scores(mode="typical")
 
 
 def test_replies_are_suggested_with_sources_and_grow(client: TestClient) -> None:

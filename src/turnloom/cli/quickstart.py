@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from turnloom.cli.console import console, say, share_progress
+from turnloom.cli.console import console, say
 from turnloom.cli.convert import convert_with_progress, find_inputs, warn_if_most_rejected
 from turnloom.cli.intents_report import say_pool
-from turnloom.cli.quickstart_scores import VECTORS, choose_model, encode_once
+from turnloom.cli.quickstart_replies import index_replies
+from turnloom.cli.quickstart_scores import VECTORS, choose_model
 from turnloom.cli.quickstart_training import choose_recipe, fit_words, learns_words, train_model, warn_if_unknown
 from turnloom.errors import TurnloomError
 from turnloom.files import replacing, write_whole
@@ -25,6 +26,7 @@ from turnloom.words import WORDS
 if TYPE_CHECKING:
     from turnloom.corpus.readers.source import LogFile
     from turnloom.intents.discover import Draft
+    from turnloom.replies.search import Mode
     from turnloom.runtime import Encoder
 
 INSTALLED_START = "turnloom-mini"
@@ -91,9 +93,10 @@ def quickstart(
     why = "On the dialogues kept apart: how often is the true reply the first of 100? By chance, 1 % of the time."
     _announce(4, "Measuring before and after", why)
     model = choose_model(out, base)
-    encoder = _index(out, model)
+    _announce(5, "Indexing replies", "Each reply that was ever given is kept once, to be suggested where it fits.")
+    encoder, order = index_replies(out, model)
     _intents(out, model, encoder)
-    _service(out, model)
+    _service(out, model, order)
 
 
 def _announce(number: int, doing: str, why: str) -> None:
@@ -169,23 +172,6 @@ def _prepare(out: Path) -> None:
     )
 
 
-def _index(out: Path, model: Path) -> Encoder:
-    """Encode every text once and index the replies; return the encoder, which reads these vectors."""
-    from turnloom.replies import ReplyIndex
-    from turnloom.vectors import VectorTable
-
-    _announce(5, "Indexing replies", "Each reply that was ever given is kept once, to be suggested where it fits.")
-    vectors = out / VECTORS / model.name
-    encoder = encode_once(model, out / "prepared", vectors)
-    encoded = VectorTable(vectors).manifest
-    say(f"{encoded.texts:,} distinct texts of {encoded.turns:,} turns, each encoded once: {vectors}")
-    with share_progress() as show:
-        index = ReplyIndex.build([out / "prepared"], out / "replies", encoder, on_progress=show)
-    version = index.version
-    say(f"{version.replies.rows:,} replies, given {version.occurrences.rows:,} times")
-    return encoder
-
-
 def _intents(out: Path, model: Path, encoder: Encoder) -> None:
     from turnloom.intents import IntentClassifier, read_messages
     from turnloom.intents.pool import FEWEST_MESSAGES
@@ -241,7 +227,7 @@ def _write_csv(path: Path, rows: Iterable[Sequence[str]]) -> None:
         csv.writer(file).writerows(rows)
 
 
-def _service(out: Path, model: Path) -> None:
+def _service(out: Path, model: Path, order: Mode) -> None:
     """Write the service's commented configuration for the new model, intents and replies, with relative paths."""
     from turnloom.service.config_file import config_text, load_config
 
@@ -250,12 +236,13 @@ def _service(out: Path, model: Path) -> None:
         text = config_text().replace("  path: model\n", f"  path: {model.name}\n")
         for part in ("replies", *(["intents"] if (out / "intents").exists() else [])):
             text = text.replace(f"# {part}: ", f"{part}: ").replace(f"#   folder: {part}\n", f"  folder: {part}\n")
-        write_whole(path, text)
+        write_whole(path, text.replace("#   mode: hybrid ", f"  mode: {order} "))
     load_config(path)
     vectors = out / VECTORS / model.name
     say(f"\nAll of it is in {out}. Next:")
     say(f"  turnloom serve {path}   then open http://127.0.0.1:8000/")
-    say(f"  turnloom replies search {out}/replies --model {model} 'a message'")
+    mode = "" if order == "hybrid" else f" --mode {order}"
+    say(f"  turnloom replies search {out}/replies --model {model}{mode} 'a message'")
     say(f"  turnloom studio {out}/studio --table {out}/prepared --model {model} --vectors {vectors} --first")
     say("     all groups on a map, to review and rename in the browser")
     say(f"  turnloom inspect {out}/prepared   what your conversations are like")

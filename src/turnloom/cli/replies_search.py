@@ -22,7 +22,10 @@ INDEX = typer.Argument(..., help="The index's folder.")
 MODEL = typer.Option(..., help="The model's folder.")
 RERANKER = typer.Option(None, help="A cross-encoder's folder: it puts the best candidates in their final order.")
 RERANK_WEIGHT = typer.Option(0.7, help="How much the re-ranker counts beside the search: 0 not at all, 1 alone.")
-MODE = typer.Option("hybrid", help="What is compared: vector, text, hybrid (both), contexts, or all.")
+MODE = typer.Option(
+    "hybrid",
+    help="What is compared: vector, text, hybrid (both), contexts, or all; typical prefers what the nearest say alike.",
+)
 WHERE = typer.Option(None, help="A condition in SQL over text, count, sources and domains: 'count > 1'.")
 RARITY = typer.Option(0.0, help="How much frequent replies count less: 0 not at all, 1 by their inverse frequency.")
 REPEATS = typer.Option(False, "--repeats", help="Also suggest what was already said in the context.")

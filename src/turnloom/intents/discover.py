@@ -163,7 +163,8 @@ def draft_intents(
     many of them. Near copies are skipped, because they make new wordings look less familiar than they are.
     """
     unit = unit_rows(vectors)
-    rows, used, topical, copies_at = [], [], [], _similarity_of_copies(unit)
+    rows, used, copies_at = [], [], _similarity_of_copies(unit)
+    topical: list[int] = []
     messages, fewest = [(text,) for text in texts], smallest_group(len(texts))
     groups = group_messages(messages, vectors, min_size=fewest, encode=encode)
     for group, near in zip(groups, _near_members(groups, centred(vectors)), strict=True):

@@ -15,7 +15,7 @@ from turnloom.corpus.engine import daft, frugally
 from turnloom.errors import TurnloomError
 from turnloom.replies.index import ReplyIndex
 from turnloom.replies.occurrences import occurrence_rows, tables_of
-from turnloom.replies.search import RARITY, Mode, SearchOptions
+from turnloom.replies.search import OWN_ORDER, RARITY, Mode, SearchOptions
 from turnloom.replies.suggestion import RERANK_WEIGHT, RERANKED, Suggestion, in_final_order, own_reranker
 
 DEPTH = 10
@@ -98,7 +98,8 @@ def evaluate_replies(
     """
     if mode in ("contexts", "all"):
         raise TurnloomError(
-            f"mode {mode!r} would find the contexts that it is asked with", "evaluate with hybrid, vector or text"
+            f"mode {mode!r} would find the contexts that it is asked with",
+            "evaluate with hybrid, vector, typical or text",
         )
     asked = sample_contexts(tables_of(tables), index, limit)
     contexts, keys = asked["context"].to_pylist(), asked["reply"].to_pylist()
@@ -106,7 +107,7 @@ def evaluate_replies(
     plain = ReplyIndex(index.folder, index.encoder, version=index.version.number)
     options = SearchOptions(mode, where, rarity, repeats=repeats)
     ranks, reranks, seconds = [], [], []
-    reader = own_reranker(index.encoder) if index.scorer is None and rerank_weight > 0 and mode != "text" else None
+    reader = None if index.scorer is not None or not rerank_weight or mode in OWN_ORDER else own_reranker(index.encoder)
     depth = max(DEPTH, reranked) if index.scorer is not None or reader is not None else DEPTH
     for number, (context, key) in enumerate(zip(contexts, keys, strict=True)):
         vector = None if vectors is None else vectors[number]

@@ -24,7 +24,7 @@ from turnloom.replies.manifest import (
 )
 from turnloom.replies.occurrences import ReplyOptions, said_keys, tables_of
 from turnloom.replies.preference import Preference
-from turnloom.replies.search import RARITY, Mode, Searcher, SearchOptions
+from turnloom.replies.search import OWN_ORDER, RARITY, Mode, Searcher, SearchOptions
 from turnloom.replies.store import Store, named_condition
 from turnloom.replies.suggestion import (
     RERANK_WEIGHT,
@@ -245,19 +245,18 @@ class ReplyIndex:
         Args:
             context: The turns so far, oldest first.
             k: How many replies to return.
-            mode: What to compare. "vector": the context's vector with the replies' vectors. "text": the words of the
-                last turn with the replies' words (BM25). "contexts": the context with the contexts of past replies.
-                "hybrid" (default; "text" without an encoder) fuses the first two by rank, "all" all three.
+            mode: What to compare. "vector": context and replies. "typical": the same, and what most of the nearest say
+                comes first. "text": the words of the last turn and of replies (BM25). "contexts": the context and those
+                of past replies. "hybrid" (default; "text" without an encoder) fuses vector and text, "all" all three.
             where: An SQL condition, such as ``count > 1 AND array_has_any(sources, ['chats'])``.
-            rarity: How much to down-weight frequent replies: scores are multiplied by this power of the inverse
-                response frequency. 0 turns it off, 1 is the full weight of WMDC.
+            rarity: The power of the inverse response frequency that scores are multiplied by: 0 off, 1 as in WMDC.
             reranked: How many of the best replies to re-rank, if there is a re-ranker.
             rerank_weight: A cross-encoder's weight: 0 ignores it, 1 the search. At 0 the encoder's own is off, too.
             repeats: Whether a reply may repeat a turn of the context. A turn's nearest neighbour is often itself.
         """
         check_question(context, k)
         state = None
-        if mode != "text" and rerank_weight and self.scorer is None and (reader := own_reranker(self.encoder)):
+        if mode not in OWN_ORDER and rerank_weight and self.scorer is None and (reader := own_reranker(self.encoder)):
             state = reader.start(context)
             vector = state.query()[0]
         elif mode != "text" and self.encoder is not None:
@@ -279,11 +278,12 @@ class ReplyIndex:
     ) -> list[Suggestion]:
         """Do the same as `suggest` for a context whose vector is known; with its `state`, re-rank if it can."""
         check_question(context, k)
-        reranker = state if state is not None and state.reranks and self.scorer is None else None
+        can_rerank = state is not None and state.reranks and options.mode not in OWN_ORDER
+        reranker = state if can_rerank and self.scorer is None else None
         limit = options.limit(k, is_reordered=bool(self.scorer or reranker or self._preference))
-        query = None if vector is None else unit_rows(vector[None])[0]
+        unit = None if vector is None else unit_rows(vector[None])[0]
         said = set() if options.repeats else said_keys(context)
-        hits = self._searcher.hits(context[-1], query, options, limit + len(said))
+        hits = self._searcher.hits(context[-1], unit, options, limit + len(said))
         pairs = zip(hits, self._searcher.suggestions(hits), strict=True)
         new = [pair for pair in pairs if pair[1].key not in said][:limit]
         hits, found = [hit for hit, _ in new], [suggestion for _, suggestion in new]

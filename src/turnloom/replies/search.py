@@ -23,6 +23,7 @@ from turnloom.replies.ann import CANDIDATES, nearest
 from turnloom.replies.manifest import IndexVersion
 from turnloom.replies.store import Store, answered
 from turnloom.replies.suggestion import RERANK_WEIGHT, RERANKED, Conversation, Suggestion
+from turnloom.replies.typical import NEAREST, agreed
 from turnloom.runtime.protocols import Vectors
 from turnloom.words import UNSPACED, WORD
 
@@ -38,15 +39,18 @@ RARITY = 0.0
 """Off by default because teams repeat good answers: at 0.1, a reply given once already beats one given 60 times."""
 SPARE = 10
 """So many more replies are searched, in case the best ones tell somebody else about their case."""
-MODES = ("hybrid", "vector", "text", "contexts", "all")
-Mode = Literal["hybrid", "vector", "text", "contexts", "all"]
+MODES = ("hybrid", "vector", "typical", "text", "contexts", "all")
+Mode = Literal["hybrid", "vector", "typical", "text", "contexts", "all"]
 _LISTS = {
     "hybrid": ("vector", "text"),
     "vector": ("vector",),
+    "typical": ("vector",),
     "text": ("text",),
     "contexts": ("contexts",),
     "all": ("vector", "text", "contexts"),
 }
+OWN_ORDER = ("text", "typical")
+"""Modes whose order the encoder's own re-ranker does not change."""
 _WORD = re.compile(rf"[{UNSPACED}]+|{WORD}")
 Name = TypeVar("Name", bound=Hashable)
 
@@ -168,7 +172,18 @@ class Searcher:
             if where is None:
                 raise
             raise TurnloomError(f"the condition {where!r} is wrong ({error})".replace("\n", " "), _COLUMNS) from error
-        return _ranked(found, options.rarity, fusion_constant(self.version.replies.rows))[:limit]
+        ranked = _ranked(found, options.rarity, fusion_constant(self.version.replies.rows))
+        return (self._typical_first(ranked) if mode == "typical" else ranked)[:limit]
+
+    def _typical_first(self, hits: list[Hit]) -> list[Hit]:
+        """Order the nearest replies by what they have in common; the others follow."""
+        near, rest = hits[:NEAREST], hits[NEAREST:]
+        if not near:
+            return []
+        scores = agreed(np.array([2 * hit.score - 1 for hit in near]), self.vectors(near))
+        found = [Hit(hit.row, float(score), hit.similarity) for hit, score in zip(near, scores, strict=True)]
+        found.sort(key=lambda hit: (-hit.score, hit.row))
+        return found + [Hit(hit.row, found[-1].score + hit.score - near[-1].score, hit.similarity) for hit in rest]
 
     async def _list(self, name: str, words: str, vector: Vectors | None, where: str | None, limit: int) -> pa.Table:
         if name == "text":

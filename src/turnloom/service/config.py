@@ -62,11 +62,13 @@ class ReplyServing(_Part):
 
     Attributes:
         folder: The folder that `turnloom replies build` wrote.
+        mode: How to search unless a request says so: hybrid, vector, typical, text, contexts or all.
         add_every_seconds: How often to index newly accepted conversations.
         max_pending: The most conversations that may wait for indexing; beyond that, new ones are refused.
     """
 
     folder: Path
+    mode: Literal["hybrid", "vector", "typical", "text", "contexts", "all"] = "hybrid"
     add_every_seconds: float = Field(5.0, gt=0)
     max_pending: int = Field(10_000, ge=1)
 

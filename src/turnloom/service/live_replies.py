@@ -111,7 +111,7 @@ class LiveReplies:
 
         With a `conversation`, its owner and its id, only turns that are new in it are encoded.
         """
-        state = None
+        mode, state = mode or self._options.mode, None
         if conversation is not None and self._conversations is not None and mode != "text":
             state = self._conversations.read(*conversation, context)
 

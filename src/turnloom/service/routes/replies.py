@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Literal
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
 from turnloom.errors import TurnloomError
+from turnloom.replies.search import Mode
 from turnloom.replies.store import quoted
 from turnloom.service.audit import digest
 from turnloom.service.errors import RefusedError
@@ -44,7 +44,8 @@ class SuggestRequest(Asked):
         conversation: The conversation's id, if it goes on: with a conversation encoder, the service then remembers the
             vectors of earlier turns and encodes only new ones. Send all turns every time.
         k: How many replies to return.
-        mode: What to compare: vectors, words, both ("hybrid"), similar contexts ("contexts"), or everything ("all").
+        mode: What to compare: vectors, words, both ("hybrid"), similar contexts ("contexts"), or everything ("all");
+            "typical" prefers what the nearest replies say alike. By default, the mode of service.yaml.
         min_count: Only replies given at least this often.
         sources: Only replies from these logs.
         domains: Only replies from conversations of these domains.
@@ -55,7 +56,7 @@ class SuggestRequest(Asked):
     context: Turns
     conversation: Name | None = None
     k: int = Field(5, ge=1, le=50)
-    mode: Literal["hybrid", "vector", "text", "contexts", "all"] | None = None
+    mode: Mode | None = None
     min_count: int | None = Field(None, ge=1, le=1_000_000_000)
     sources: list[Name] = Field([], max_length=100)
     domains: list[Name] = Field([], max_length=100)

@@ -1,0 +1,82 @@
+"""Two orders of suggested replies, rated blind: `hybrid`, and `typical`, which prefers what the nearest replies share.
+
+Usage: TURNLOOM_DATA=... python -m studies.onboarding.orders sheet FOLDER
+       python -m studies.onboarding.orders score FOLDER RATINGS
+
+FOLDER is that of `studies.onboarding.real_logs run`. The threads are neither those that the command read nor those of
+its sheet. A rater follows the first part of `rubric.txt` and writes {"0": "fits", ...}.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import yaml
+from scipy.stats import binomtest
+
+from studies.lib.figures import record
+from studies.lib.results import Results
+from studies.onboarding.real_logs import RUBRIC, SPEAKERS, cleaned, threads
+from turnloom.replies import ReplyIndex
+from turnloom.replies.search import Mode
+from turnloom.runtime import load_encoder
+
+THREADS, SKIPPED = 100, 1_000
+ORDERS: tuple[Mode, ...] = ("hybrid", "typical")
+WORTH = {"wrong": 0, "harmless": 1, "fits": 2}
+
+
+def write_sheet(folder: Path) -> None:
+    """Write the first suggestion of both orders for each thread, shuffled, and the key to them."""
+    made, rng = folder / "quickstart", random.Random(9)
+    model = made / yaml.safe_load((made / "service.yaml").read_text(encoding="utf-8"))["model"]["path"]
+    index = ReplyIndex(made / "replies", load_encoder(model))
+    items: list[tuple[str, int, dict[str, Any]]] = []
+    for thread in threads()[1][SKIPPED:]:
+        turns = cleaned([turn["text"] for turn in thread["turns"]])
+        agent = [place for place, turn in enumerate(thread["turns"]) if place and turn["speaker"] == "system"]
+        if not agent:
+            continue
+        place = rng.choice(agent)
+        said = [f"{SPEAKERS[turn['speaker']]}: {text}" for turn, text in zip(thread["turns"], turns, strict=True)]
+        for order in ORDERS:
+            reply = index.suggest(turns[:place], 1, mode=order)[0].text
+            items.append((order, len(items) // 2, {"conversation": said[:place], "reply": reply}))
+        if len(items) == 2 * THREADS:
+            break
+    rng.shuffle(items)
+    sheet = folder / "sheet2"
+    sheet.mkdir(exist_ok=True)
+    lines = [json.dumps({"item": item, **shown}, ensure_ascii=False) for item, (*_, shown) in enumerate(items)]
+    (sheet / "replies.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (folder / "key2.json").write_text(json.dumps([(order, thread) for order, thread, _ in items]), encoding="utf-8")
+    shutil.copy(RUBRIC, sheet)
+    print(sheet)
+
+
+def score(folder: Path, ratings: str) -> None:
+    """Record how many first suggestions of each order fit and are wrong, and how often one order beats the other."""
+    key = json.loads((folder / "key2.json").read_text(encoding="utf-8"))
+    said = json.loads(Path(ratings).read_text(encoding="utf-8"))
+    by_thread: dict[int, dict[str, str]] = defaultdict(dict)
+    for item, (order, thread) in enumerate(key):
+        by_thread[thread][order] = said[str(item)]
+    gains = [WORTH[both["typical"]] - WORTH[both["hybrid"]] for both in by_thread.values()]
+    better, worse = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
+    found = {"orders_better": better, "orders_worse": worse, "orders_p": binomtest(better, better + worse).pvalue}
+    for order in ORDERS:
+        for rating in ("fits", "wrong"):
+            share = 100 * sum(both[order] == rating for both in by_thread.values()) / len(by_thread)
+            found[f"orders_{order}_{rating}_percent"] = share
+    record("onboarding", found)
+    Results("onboarding").put("orders", {"key": key, "rater": said})
+
+
+if __name__ == "__main__":
+    {"sheet": write_sheet, "score": score}[sys.argv[1]](Path(sys.argv[2]), *sys.argv[3:])
