@@ -43,21 +43,32 @@ BROADCAST_KEYS = 20_000_000
 
 
 def without_keys(table: Any, copies: Any) -> Any:
-    """Remove the rows whose `row_key` is in `copies`.
+    """Remove the rows whose `row_key` is in `copies`."""
+    return _by_keys(table, copies, are_kept=False)
 
-    Daft's anti join may build its hash table from the wrong side, which holds the whole corpus in memory (18 GiB at 17
+
+def only_keys(table: Any, wanted: Any) -> Any:
+    """Keep only the rows whose `row_key` is in `wanted`."""
+    return _by_keys(table, wanted, are_kept=True)
+
+
+def _by_keys(table: Any, asked: Any, *, are_kept: bool) -> Any:
+    """Look rows up by their key.
+
+    Daft's joins may build their hash table from the wrong side, which holds the whole corpus in memory (18 GiB at 17
     million dialogues). So, as long as the keys fit, each worker gets them all and looks up its rows.
     """
-    if copies.count_rows() > BROADCAST_KEYS:
-        return table.join(copies, on="row_key", how="anti")
-    drop = np.unique(copies.to_arrow().column("row_key").to_numpy())
+    if asked.count_rows() > BROADCAST_KEYS:
+        return table.join(asked, on="row_key", how="semi" if are_kept else "anti")
+    known = np.unique(asked.to_arrow().column("row_key").to_numpy())
 
     @batch_function(daft().DataType.bool())
     def stays(row_key: pa.Array) -> pa.Array:
         keys = row_key.to_numpy()
-        if not len(drop):
-            return pa.array(np.ones(len(keys), bool))
-        return pa.array(drop[np.minimum(np.searchsorted(drop, keys), len(drop) - 1)] != keys)
+        if not len(known):
+            return pa.array(np.full(len(keys), not are_kept))
+        is_known = known[np.minimum(np.searchsorted(known, keys), len(known) - 1)] == keys
+        return pa.array(is_known == are_kept)
 
     return table.where(stays(daft().col("row_key")))
 

@@ -19,6 +19,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from turnloom.corpus.cleaning.duplicates import only_keys
 from turnloom.corpus.cleaning.normalise import spaced_texts, word_counts
 from turnloom.corpus.engine import daft, run_numbered, with_columns
 from turnloom.corpus.turn_arrays import mix, split_turns, sums
@@ -30,8 +31,8 @@ FINGERPRINT, PRINTS = 128, ("print_0", "print_1")
 """At most this many hashes are also compared by one bit each, before candidates are listed."""
 DEVIATIONS = 2.5
 """A fingerprint may be this many standard deviations worse than that of a pair at the threshold: few are lost."""
-ROWS_AT_A_TIME = 20_000_000
-"""Of one band: 0.6 GB, and as much again to sort them. More are looked through in several parts."""
+ROWS_AT_A_TIME = 5_000_000
+"""Of one band: 0.15 GB, and as much again to sort them. More are looked through in several parts."""
 AT_A_TIME = 2
 """How many parts are looked through at a time in one process; most of it is one sort."""
 
@@ -195,7 +196,7 @@ def near_copies(keys: Any, table: Any, near: NearOptions, folder: Path) -> Any:
     list_candidates(folder, near)
     pairs = engine.read_parquet(f"{folder}/pairs/*.parquet").distinct()
     involved = pairs.select("row_key").concat(pairs.select(col("keep").alias("row_key"))).distinct()
-    signed = _with_signature(table.join(involved, on="row_key", how="semi"), near, SIGNATURE, seed=2)
+    signed = _with_signature(only_keys(table, involved), near, SIGNATURE, seed=2)
     compared = with_columns(signed.select("row_key", "signature"), {"signature": pa.binary()}, _low_bytes, "signature")
     compared.write_parquet(str(folder / "signatures"))
     signatures = engine.read_parquet(f"{folder}/signatures/*.parquet")
