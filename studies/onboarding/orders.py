@@ -79,4 +79,7 @@ def score(folder: Path, ratings: str) -> None:
 
 
 if __name__ == "__main__":
-    {"sheet": write_sheet, "score": score}[sys.argv[1]](Path(sys.argv[2]), *sys.argv[3:])
+    if sys.argv[1] == "sheet":
+        write_sheet(Path(sys.argv[2]))
+    else:
+        score(Path(sys.argv[2]), sys.argv[3])
