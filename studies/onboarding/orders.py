@@ -14,18 +14,16 @@ import random
 import shutil
 import sys
 from collections import defaultdict
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import yaml
 from scipy.stats import binomtest
 
 from studies.lib.figures import record
 from studies.lib.results import Results
-from studies.onboarding.real_logs import RUBRIC, SPEAKERS, cleaned, threads
-from turnloom.replies import ReplyIndex
+from studies.onboarding.real_logs import RUBRIC, cut_before_replies, open_index, threads, write_lines
 from turnloom.replies.search import Mode
-from turnloom.runtime import load_encoder
 
 THREADS, SKIPPED = 100, 1_000
 ORDERS: tuple[Mode, ...] = ("hybrid", "typical")
@@ -34,27 +32,19 @@ WORTH = {"wrong": 0, "harmless": 1, "fits": 2}
 
 def write_sheet(folder: Path) -> None:
     """Write the first suggestion of both orders for each thread, shuffled, and the key to them."""
-    made, rng = folder / "quickstart", random.Random(9)
-    model = made / yaml.safe_load((made / "service.yaml").read_text(encoding="utf-8"))["model"]["path"]
-    index = ReplyIndex(made / "replies", load_encoder(model))
+    rng, index = random.Random(9), open_index(folder / "quickstart")
     items: list[tuple[str, int, dict[str, Any]]] = []
-    for thread in threads()[1][SKIPPED:]:
-        turns = cleaned([turn["text"] for turn in thread["turns"]])
-        agent = [place for place, turn in enumerate(thread["turns"]) if place and turn["speaker"] == "system"]
-        if not agent:
-            continue
-        place = rng.choice(agent)
-        said = [f"{SPEAKERS[turn['speaker']]}: {text}" for turn, text in zip(thread["turns"], turns, strict=True)]
-        for order in ORDERS:
-            reply = index.suggest(turns[:place], 1, mode=order)[0].text
-            items.append((order, len(items) // 2, {"conversation": said[:place], "reply": reply}))
-        if len(items) == 2 * THREADS:
-            break
+    asked = islice(cut_before_replies(threads()[1][SKIPPED:], rng), THREADS)
+    for number, (turns, said, _) in enumerate(asked):
+        replies = [index.suggest(turns, 1, mode=order)[0].text for order in ORDERS]
+        items += [
+            (order, number, {"conversation": said, "reply": reply})
+            for order, reply in zip(ORDERS, replies, strict=True)
+        ]
     rng.shuffle(items)
     sheet = folder / "sheet2"
     sheet.mkdir(exist_ok=True)
-    lines = [json.dumps({"item": item, **shown}, ensure_ascii=False) for item, (*_, shown) in enumerate(items)]
-    (sheet / "replies.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_lines(sheet / "replies.jsonl", [shown for *_, shown in items])
     (folder / "key2.json").write_text(json.dumps([(order, thread) for order, thread, _ in items]), encoding="utf-8")
     shutil.copy(RUBRIC, sheet)
     print(sheet)

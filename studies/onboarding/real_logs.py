@@ -22,6 +22,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -84,32 +85,42 @@ def cleaned(texts: list[str]) -> list[str]:
     return list(without_signatures(scrub_texts(pa.array(texts, pa.large_string()))[0]).to_pylist())
 
 
+def open_index(made: Path) -> ReplyIndex:
+    """Return the reply index that the command made, with its model."""
+    model = made / yaml.safe_load((made / "service.yaml").read_text(encoding="utf-8"))["model"]["path"]
+    return ReplyIndex(made / "replies", load_encoder(model))
+
+
+def cut_before_replies(conversations: Iterable[Any], rng: random.Random) -> Iterator[tuple[list[str], list[str], str]]:
+    """Yield, of each thread in which an agent replies, the turns before one reply, the same as shown, and the reply."""
+    for thread in conversations:
+        turns = cleaned([turn["text"] for turn in thread["turns"]])
+        agent = [place for place, turn in enumerate(thread["turns"]) if place and turn["speaker"] == "system"]
+        if agent:
+            place = rng.choice(agent)
+            said = zip(thread["turns"], turns[:place], strict=False)
+            yield turns[:place], [f"{SPEAKERS[turn['speaker']]}: {text}" for turn, text in said], turns[place]
+
+
 def write_sheet(folder: Path) -> None:
     """Write replies and groups to rate, the rubric, and the key to what each reply is."""
     made, rng = folder / "quickstart", random.Random(0)
     items: list[tuple[str, dict[str, Any]]] = []
-    model = made / yaml.safe_load((made / "service.yaml").read_text(encoding="utf-8"))["model"]["path"]
-    index = ReplyIndex(made / "replies", load_encoder(model))
-    for thread in threads()[1]:
-        turns = cleaned([turn["text"] for turn in thread["turns"]])
-        agent = [place for place, turn in enumerate(thread["turns"]) if place and turn["speaker"] == "system"]
-        if not agent:
-            continue
-        place = rng.choice(agent)
+    index = open_index(made)
+    for turns, said, true in cut_before_replies(threads()[1], rng):
         is_suggested = len(items) < SUGGESTED
-        if not is_suggested and are_parts(pa.array([turns[place]]))[0].as_py():
+        if not is_suggested and are_parts(pa.array([true]))[0].as_py():
             continue
-        reply = index.suggest(turns[:place], k=1)[0].text if is_suggested else turns[place]
-        said = [f"{SPEAKERS[turn['speaker']]}: {text}" for turn, text in zip(thread["turns"], turns, strict=True)]
-        shown = {"conversation": said[:place], "reply": reply}
+        reply = index.suggest(turns, k=1)[0].text if is_suggested else true
+        shown = {"conversation": said, "reply": reply}
         items.append(("suggested" if is_suggested else "true", shown))
         if len(items) == SUGGESTED + TRUE:
             break
     rng.shuffle(items)
     sheet = folder / "sheet"
     sheet.mkdir(exist_ok=True)
-    _write_lines(sheet / "replies.jsonl", [shown for _, shown in items])
-    _write_lines(sheet / "groups.jsonl", groups(made / "intents.csv", rng))
+    write_lines(sheet / "replies.jsonl", [shown for _, shown in items])
+    write_lines(sheet / "groups.jsonl", groups(made / "intents.csv", rng))
     (folder / "key.json").write_text(json.dumps([kind for kind, _ in items]), encoding="utf-8")
     shutil.copy(RUBRIC, sheet)
     print(sheet)
@@ -125,7 +136,8 @@ def groups(path: Path, rng: random.Random) -> list[dict[str, Any]]:
     return [{"name": name, "messages": rng.sample(members[name], min(MEMBERS, len(members[name])))} for name in chosen]
 
 
-def _write_lines(path: Path, shown: list[dict[str, Any]]) -> None:
+def write_lines(path: Path, shown: list[dict[str, Any]]) -> None:
+    """Write one item per line, with its number."""
     lines = [json.dumps({"item": item, **one}, ensure_ascii=False) + "\n" for item, one in enumerate(shown)]
     path.write_text("".join(lines), encoding="utf-8")
 

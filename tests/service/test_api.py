@@ -7,6 +7,7 @@ import json
 import re
 import time
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -14,7 +15,9 @@ from starlette.testclient import TestClient
 
 from tests.service.toy import INTENTS, HeadedEncoder, served, settings, with_intents, with_replies
 from turnloom.intents import IntentClassifier
+from turnloom.replies.search import MODES
 from turnloom.runtime.protocols import Vectors
+from turnloom.service.config import ReplyServing
 
 CHAT = {
     "id": "new-1",
@@ -185,6 +188,11 @@ def test_a_search_whose_version_goes_meanwhile_is_repeated(client: TestClient, m
 
     monkeypatch.setattr(replies, "_index", Gone())
     assert client.post("/v1/replies", json=asked).json() == expected
+
+
+def test_the_configuration_knows_all_modes() -> None:
+    """It lists them itself: with the index's own list, `serve --init` would import Arrow."""
+    assert get_args(ReplyServing.model_fields["mode"].annotation) == MODES
 
 
 def test_a_request_without_a_mode_gets_that_of_the_configuration(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import typer
 from turnloom.cli.console import console, say
 from turnloom.cli.convert import convert_with_progress, find_inputs, warn_if_most_rejected
 from turnloom.cli.intents_report import say_pool
-from turnloom.cli.quickstart_replies import index_replies
+from turnloom.cli.quickstart_replies import choose_order, index_replies
 from turnloom.cli.quickstart_scores import VECTORS, choose_model
 from turnloom.cli.quickstart_training import choose_recipe, fit_words, learns_words, train_model, warn_if_unknown
 from turnloom.errors import TurnloomError
@@ -26,7 +26,6 @@ from turnloom.words import WORDS
 if TYPE_CHECKING:
     from turnloom.corpus.readers.source import LogFile
     from turnloom.intents.discover import Draft
-    from turnloom.replies.search import Mode
     from turnloom.runtime import Encoder
 
 INSTALLED_START = "turnloom-mini"
@@ -94,9 +93,9 @@ def quickstart(
     _announce(4, "Measuring before and after", why)
     model = choose_model(out, base)
     _announce(5, "Indexing replies", "Each reply that was ever given is kept once, to be suggested where it fits.")
-    encoder, order = index_replies(out, model)
+    encoder = index_replies(out, model)
     _intents(out, model, encoder)
-    _service(out, model, order)
+    _service(out, model, encoder)
 
 
 def _announce(number: int, doing: str, why: str) -> None:
@@ -227,21 +226,23 @@ def _write_csv(path: Path, rows: Iterable[Sequence[str]]) -> None:
         csv.writer(file).writerows(rows)
 
 
-def _service(out: Path, model: Path, order: Mode) -> None:
+def _service(out: Path, model: Path, encoder: Encoder) -> None:
     """Write the service's commented configuration for the new model, intents and replies, with relative paths."""
+    from turnloom.replies import ReplyIndex
     from turnloom.service.config_file import config_text, load_config
 
     path = out / "service.yaml"
     if not path.exists():
+        order = choose_order(ReplyIndex(out / "replies", encoder), out / "held-out")
         text = config_text().replace("  path: model\n", f"  path: {model.name}\n")
         for part in ("replies", *(["intents"] if (out / "intents").exists() else [])):
             text = text.replace(f"# {part}: ", f"{part}: ").replace(f"#   folder: {part}\n", f"  folder: {part}\n")
         write_whole(path, text.replace("#   mode: hybrid ", f"  mode: {order} "))
-    load_config(path)
+    replies = load_config(path).replies
     vectors = out / VECTORS / model.name
     say(f"\nAll of it is in {out}. Next:")
     say(f"  turnloom serve {path}   then open http://127.0.0.1:8000/")
-    mode = "" if order == "hybrid" else f" --mode {order}"
+    mode = "" if replies is None or replies.mode == "hybrid" else f" --mode {replies.mode}"
     say(f"  turnloom replies search {out}/replies --model {model}{mode} 'a message'")
     say(f"  turnloom studio {out}/studio --table {out}/prepared --model {model} --vectors {vectors} --first")
     say("     all groups on a map, to review and rename in the browser")

@@ -1,4 +1,4 @@
-"""The fifth step of `turnloom quickstart`: index the replies, and choose the order in which they are suggested."""
+"""The replies of `turnloom quickstart`: index them, and choose the order in which they are suggested."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ ERRORS = 2.0
 """So many standard errors better must `typical` be: the model that made the vectors also judges."""
 
 
-def index_replies(out: Path, model: Path) -> tuple[Encoder, Mode]:
-    """Encode every text once and index the replies; return the encoder, which reads these vectors, and the order."""
+def index_replies(out: Path, model: Path) -> Encoder:
+    """Encode every text once and index the replies; return the encoder, which reads these vectors."""
     from turnloom.replies import ReplyIndex
     from turnloom.vectors import VectorTable
 
@@ -33,7 +33,7 @@ def index_replies(out: Path, model: Path) -> tuple[Encoder, Mode]:
         index = ReplyIndex.build([out / "prepared"], out / "replies", encoder, on_progress=show)
     version = index.version
     say(f"{version.replies.rows:,} replies, given {version.occurrences.rows:,} times")
-    return encoder, choose_order(index, out / "held-out")
+    return encoder
 
 
 def choose_order(index: ReplyIndex, table: Path) -> Mode:
@@ -63,5 +63,5 @@ def choose_order(index: ReplyIndex, table: Path) -> Mode:
     gains = near[1] - near[0]
     is_better = float(gains.mean()) > ERRORS * float(gains.std()) / len(gains) ** 0.5
     if is_better:
-        say("What most of the nearest replies say comes first: where agents replied, that was closer to their words.")
+        say("Suggested first: what most of the nearest replies say. That was closer to what agents really wrote.")
     return "typical" if is_better else "hybrid"

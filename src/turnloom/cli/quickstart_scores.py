@@ -50,12 +50,10 @@ def _measure(out: Path, base: Path, trained: Path) -> list[RunResult]:
     from turnloom.benchmarks.suites import reply_tasks
 
     tasks, vectors = reply_tasks(out / "held-out"), out / VECTORS
-    if share_turns(base, trained):
-        after = encode_once(trained, out / "prepared", vectors / trained.name)
-        before = encode_once(base, out / "prepared", vectors / trained.name, again=False)
-    else:
-        before = encode_once(base, out / "held-out", vectors / KEPT, again=False)
-        after = encode_once(trained, out / "held-out", vectors / trained.name, again=False)
+    shared = share_turns(base, trained)
+    table, kept = out / ("prepared" if shared else "held-out"), vectors / (trained.name if shared else KEPT)
+    after = encode_once(trained, table, vectors / trained.name, again=shared)
+    before = encode_once(base, table, kept, again=False)
     return measure_all({"before": before, "after": after}, tasks, out / "scores")
 
 

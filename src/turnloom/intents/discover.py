@@ -180,15 +180,13 @@ def draft_intents(
 
 def _near_members(groups: Sequence[Cluster], unit: Vectors) -> list[list[int]]:
     """Return the members of each group that are near its centre, in their order; `unit` are centred vectors."""
-    similar = []
-    for group in groups:
-        members = unit[list(group.places)]
-        similar.append(members @ unit_rows(members.mean(axis=0, keepdims=True))[0])
-    least = min(NEAR, float(np.quantile(np.concatenate(similar), MOST_FAR))) if similar else NEAR
-    return [
-        [place for place, near in zip(group.places, found, strict=True) if near >= least]
-        for group, found in zip(groups, similar, strict=True)
-    ]
+    numbers = np.full(len(unit), -1, np.int64)
+    for number, group in enumerate(groups):
+        numbers[list(group.places)] = number
+    near = similarity_to_centre(unit, numbers, centres_of(unit, numbers))
+    grouped = near[numbers >= 0]
+    least = min(NEAR, float(np.quantile(grouped, MOST_FAR))) if len(grouped) else NEAR
+    return [[place for place in group.places if near[place] >= least] for group in groups]
 
 
 def _similarity_of_copies(unit: Vectors) -> float:

@@ -281,9 +281,9 @@ class ReplyIndex:
         can_rerank = state is not None and state.reranks and options.mode not in OWN_ORDER
         reranker = state if can_rerank and self.scorer is None else None
         limit = options.limit(k, is_reordered=bool(self.scorer or reranker or self._preference))
-        unit = None if vector is None else unit_rows(vector[None])[0]
+        query = None if vector is None else unit_rows(vector[None])[0]
         said = set() if options.repeats else said_keys(context)
-        hits = self._searcher.hits(context[-1], unit, options, limit + len(said))
+        hits = self._searcher.hits(context[-1], query, options, limit + len(said))
         pairs = zip(hits, self._searcher.suggestions(hits), strict=True)
         new = [pair for pair in pairs if pair[1].key not in said][:limit]
         hits, found = [hit for hit, _ in new], [suggestion for _, suggestion in new]

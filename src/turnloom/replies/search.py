@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -39,8 +39,8 @@ RARITY = 0.0
 """Off by default because teams repeat good answers: at 0.1, a reply given once already beats one given 60 times."""
 SPARE = 10
 """So many more replies are searched, in case the best ones tell somebody else about their case."""
-MODES = ("hybrid", "vector", "typical", "text", "contexts", "all")
 Mode = Literal["hybrid", "vector", "typical", "text", "contexts", "all"]
+MODES: tuple[Mode, ...] = get_args(Mode)
 _LISTS = {
     "hybrid": ("vector", "text"),
     "vector": ("vector",),
