@@ -41,6 +41,19 @@ def test_english_comes_first() -> None:
     assert find_columns(["texto", "text", "conversation_id"], {}, "a.csv")["text"] == "text"
 
 
+@pytest.mark.parametrize(
+    "name", ["Comment body", "comment_body", "Comment", "Message Body", "Body (plain)", "Plain body", "Comment text"]
+)
+def test_a_help_desks_name_for_the_text_is_recognised(name: str) -> None:
+    columns = find_columns(["Ticket #", "Ticket number", "Author", name], {}, "tickets.csv")
+    assert columns == {"dialogue_id": "Ticket number", "text": name, "speaker": "Author"}
+    assert find_columns(["Ticket #", name], {}, "tickets.csv") == {"dialogue_id": "Ticket #", "text": name}
+
+
+def test_a_message_beside_a_comment_is_the_text() -> None:
+    assert find_columns(["Ticket ID", "Comment", "Message"], {}, "tickets.csv")["text"] == "Message"
+
+
 def test_a_chinese_table_is_converted(tmp_path: Path) -> None:
     (tmp_path / "聊天.csv").write_text(
         "对话ID,角色,内容\n1,客户,我的包裹在哪里？\n1,客服,您好，正在派送。\n", encoding="utf-8"

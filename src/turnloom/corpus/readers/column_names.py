@@ -10,7 +10,9 @@ __all__ = ["column_names", "folded_name"]
 
 _NAMES = """
 dialogue_id: dialogue_id conversation_id conv_id conversation dialog_id dialogue thread_id session_id ticket_id conv
-text: text message body utterance content msg message_text
+dialogue_id: ticket_number ticket case_id case_number
+text: text message body utterance content msg message_text comment_body message_body plain_body body_plain text_body
+text: body_text comment_text plain_text comment
 speaker: speaker role author sender from who user_type participant author_role
 turn: turn turn_id turn_index turn_number message_index position index seq
 time: time timestamp ts created_at date datetime sent_at created
@@ -89,14 +91,19 @@ intent: намерение
 Portuguese, Chinese, Japanese, Arabic, Hindi and Russian."""
 
 
+_PUNCTUATION = str.maketrans(dict.fromkeys("-()[]/:.#", " "))
+
+
 def folded_name(name: str) -> str:
-    """Return a column's name as it is compared: in lower case, with underscores for spaces and hyphens between words.
+    """Return a column's name as it is compared: in lower case, with underscores between words, without punctuation.
 
     Example:
-        >>> folded_name(" Conversation ID "), folded_name("Gesprächs-ID"), folded_name("对话 ID")
-        ('conversation_id', 'gesprächs_id', '对话id')
+        >>> folded_name(" Conversation ID "), folded_name("Gesprächs-ID"), folded_name("Body (plain)")
+        ('conversation_id', 'gesprächs_id', 'body_plain')
+        >>> folded_name("对话 ID")
+        '对话id'
     """
-    folded = "_".join(unicodedata.normalize("NFKC", name).lower().replace("-", " ").split())
+    folded = "_".join(unicodedata.normalize("NFKC", name).lower().translate(_PUNCTUATION).split())
     return folded.replace("_", "") if is_unspaced(folded) else folded
 
 

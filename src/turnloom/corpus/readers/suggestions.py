@@ -20,15 +20,13 @@ _VALUES = 300
 _MAX_DEPTH = 12
 _SHOWN_FIELDS = 20
 _NAMES = {
-    "text": (*FIELDS["text"], "comment", "transcript", "value", "reply", "question", "answer", "plaintext", "query"),
+    "text": (*FIELDS["text"], "transcript", "value", "reply", "question", "answer", "plaintext", "query"),
     "speaker": (*FIELDS["speaker"], "name", "sender_type", "direction", "source", "user_id", "channel", "nick", "by"),
     "dialogue_id": (
         *FIELDS["dialogue_id"],
         "id",
-        "case_id",
         "chat_id",
         "call_id",
-        "case_number",
         "chat",
         "case",
         "session",
