@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from html import unescape
@@ -64,6 +65,40 @@ def _is_hidden(name: str, attributes: str, keep_quotes: bool) -> bool:
     return name in _UNSEEN or (not keep_quotes and any(mark in attributes for mark in _QUOTES))
 
 
+_HTML = re.compile(
+    r"</?(?:p|div|br|span|a|b|i|u|em|strong|font|ul|ol|li|table|tbody|tr|td|th|blockquote|pre|h[1-6]|hr|img|html|body)"
+    r"""(?:\s+[a-z-]+\s*=[^<>]*|\s*)/?>""",
+    re.IGNORECASE,
+)
+"""A tag with nothing in it but attributes: `x <b and c> d` has none."""
+
+
+def _is_html(text: str) -> bool:
+    """Whether a text has several tags, one at its start or end, or a line break; a single tag may be talked about."""
+    tags = list(itertools.islice(_HTML.finditer(text), 2))
+    if len(tags) != 1:
+        return bool(tags)
+    start, end = tags[0].span()
+    before, after = text[:start], text[end:]
+    if not before.strip() or not after.strip():
+        return True
+    return tags[0][0].lower().startswith("<br") and not (before[-1].isspace() and after[0].isspace())
+
+
+def plain_cell(text: str) -> str:
+    """Return a table's cell without HTML, if it is HTML, and without a mail app's line at its end.
+
+    Example:
+        >>> plain_cell("<p>Hi Ann,<br>it works.</p><div>Sent from my iPhone</div>")
+        'Hi Ann,\\nit works.'
+        >>> plain_cell("x < y and y > z, how do I write <br> in a mail?")
+        'x < y and y > z, how do I write <br> in a mail?'
+    """
+    if "<" in text and _is_html(text):
+        text = plain_text(text, keep_quotes=False)
+    return without_app_line(text)
+
+
 _QUOTE_STARTS = re.compile(
     r"""^(?:
     -{2,}\s*(?:original\ message|forwarded\ message|urspr[üu]ngliche\ nachricht|mensaje\ original|message\ d'origine
@@ -87,8 +122,57 @@ _NEXT_HEADER = re.compile(
 )
 
 
+_DEVICE = (
+    r"(?i:iphone|ipad|ipod|android|samsung|galaxy|huawei|xiaomi|redmi|pixel|oneplus|motorola|moto|nokia|blackberry"
+    r"|smartphone|mobile|handy|phone|tablet|device|móvil|teléfono|téléphone|telefon|telefoon|celular|cellulare)"
+)
+_MAKER = r"(?:(?!(?:to|and|or|by)\b)[\w&'’.,+-]{1,20}[ ]){0,4}?"
+_MODEL = r"(?:[ ]?(?:[\w+-]*\d[\w+-]*|(?i:plus|pro|max|ultra|mini|se|note|edge|fold|flip))){0,5}"
+_APP_LINK = r"(?:\]?\s?[<(]https?://[^\s<>()]{1,300}[>)]|\])?"
+_APP_LINE = re.compile(
+    rf"""(?:^|(?<=[.!?…][ ]))(?:
+    (?:Sent[ ]from[ ](?:my[ ]|a[ ])?|Gesendet[ ]von[ ](?:meinem[ ])?|Envoyé[ ](?:de|depuis)[ ](?:mon[ ])?
+        |Enviado[ ](?:desde[ ](?:mi[ ])?|do[ ](?:meu[ ])?|de[ ](?:meu|mi)[ ])|Inviato[ ]da(?:l)?[ ](?:mio[ ])?
+        |(?:Verzonden|Verstuurd)[ ]vanaf[ ](?:mijn[ ])?|S(?:endt|kickat)[ ]fr(?:a|ån)[ ]min[ ])
+        {_MAKER}{_DEVICE}(?:[ ]{_DEVICE}){{0,3}}{_MODEL}(?:[ ]{_DEVICE}|,[ ]an?[ ]{_MAKER}{_DEVICE})?
+    |Von[ ]meinem[ ]{_MAKER}{_DEVICE}[ ]gesendet
+    |(?:Get|Sent[ ]from|Download|Holen[ ]Sie[ ]sich|Obtener|Obtenez|Baixe[ ]o)[ ]\[?
+        (?:Outlook|Yahoo[ ]Mail|AOL[ ]Mail|Gmail|Mail|Proton[ ]?Mail|Proton[ ]Mail|Spark)
+        (?:[ ](?:for|on|für|para|pour)[ ](?i:ios|iphone|ipad|android|mac|macos|mobile|windows(?:[ ]\d+)?))
+    |发自我的[ ]?{_DEVICE}|{_DEVICE}から送信
+    ){_APP_LINK}[.!]?\s*$""",
+    re.VERBOSE,
+)
+_LONGEST_APP_LINE = 400
+_APP_WORDS = (
+    *("Sent from", "Get ", "Download ", "Gesendet von", "Von meinem", "Holen Sie sich", "Envoyé ", "Obtenez "),
+    *("Enviado ", "Obtener ", "Baixe o", "Inviato da", "Verzonden vanaf", "Verstuurd vanaf", "Sendt fra"),
+    *("Skickat från", "发自我的", "から送信"),
+)
+"""One of these is in each such line. To look for them is much faster than to match."""
+
+
+def without_app_line(text: str) -> str:
+    """Return a text without what a mail app writes at its end: "Sent from my iPhone", "Get Outlook for iOS".
+
+    Example:
+        >>> without_app_line("It works now.\\n\\nSent from my Samsung Galaxy S21 smartphone.")
+        'It works now.'
+        >>> without_app_line("Sent from my account to hers")
+        'Sent from my account to hers'
+    """
+    ending = text.rstrip()
+    start = max(ending.rfind("\n") + 1, len(ending) - _LONGEST_APP_LINE)
+    line = ending[start:]
+    match = _APP_LINE.search(line) if any(words in line for words in _APP_WORDS) else None
+    return ending[: start + match.start()].rstrip() if match else text
+
+
 def without_quotes(text: str) -> str:
-    """Return a message without the messages below it, lines quoted with `>`, and the signature after `-- `."""
+    """Return a message without the messages below it, lines quoted with `>`, and its signature.
+
+    The signature is what follows `-- `, and a mail app's line such as "Sent from my iPhone".
+    """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     kept: list[str] = []
     for index, line in enumerate(lines):
@@ -96,7 +180,7 @@ def without_quotes(text: str) -> str:
             break
         if not line.lstrip().startswith(">"):
             kept.append(line)
-    return "\n".join(kept).strip()
+    return without_app_line("\n".join(kept).strip())
 
 
 def _starts_quote(lines: list[str], index: int) -> bool:

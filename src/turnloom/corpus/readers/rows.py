@@ -14,6 +14,7 @@ from typing import Any, cast
 from turnloom.corpus.readers.base import ReadOptions
 from turnloom.corpus.readers.column_names import column_names, folded_name
 from turnloom.corpus.readers.logfile import Parsed, Rejection, shorten
+from turnloom.corpus.readers.markup import plain_cell
 from turnloom.corpus.readers.times import DateOrder, TimeReader
 from turnloom.corpus.schema import BadDialogueError, Dialogue, Turn, check_string, check_turn
 from turnloom.errors import TurnloomError
@@ -125,7 +126,7 @@ def _turn(row: Row, columns: dict[str, str], options: ReadOptions) -> tuple[str,
     time = row.values.get(columns["time"]) if "time" in columns else None
     intent = _cell(row, columns.get("intent")) or None
     speaker = _cell(row, columns.get("speaker")).strip()
-    turn = Turn(speaker, _cell(row, columns["text"]), intent=intent, time=options.times.read(time))
+    turn = Turn(speaker, plain_cell(_cell(row, columns["text"])), intent=intent, time=options.times.read(time))
     order = _order(row, columns, turn)
     if not -(2**63) <= order < 2**63:
         raise BadDialogueError("a turn's number does not fit into 64 bits", str(order))
