@@ -57,7 +57,7 @@ PUBLIC = {
         "read_messages",
         "save_discovery",
     ],
-    "turnloom.errors": ["TurnloomError"],
+    "turnloom.errors": ["TurnloomError", "did_you_mean"],
     "turnloom.intents": [
         "OUT_OF_SCOPE",
         "Answer",

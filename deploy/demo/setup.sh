@@ -5,15 +5,15 @@
 set -euo pipefail
 
 new_key() { # NAME SCOPES: write the key to keys/NAME and its entry to keys/entries.
-  turnloom serve --new-key "$1" >keys/new
+  turnloom serve --new-key "$1" --scopes "$2" >keys/new
   sed -n 's/^key: //p' keys/new | tr -d '\n' >"keys/$1"
-  sed "1d; s/scopes: .*/scopes: [$2]/" keys/new >>keys/entries
+  sed 1d keys/new >>keys/entries
   rm keys/new
 }
 
 if [ ! -e ready ]; then
   rm -rf keys && mkdir keys
-  new_key page "embeddings, intents, replies, intents:write, replies:write, feedback"
+  new_key page embeddings,intents,replies,intents:write,replies:write,feedback
   new_key prometheus metrics
   python -c 'import secrets; print(end=secrets.token_urlsafe(32))' >keys/studio
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["TurnloomError"]
+import difflib
+from collections.abc import Iterable
+
+__all__ = ["TurnloomError", "did_you_mean"]
 
 
 class TurnloomError(Exception):
@@ -24,3 +27,16 @@ class TurnloomError(Exception):
 
     def __str__(self) -> str:
         return f"{self.problem}: {self.fix}"
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a question with the one or two known names most like a misspelt one; an empty string if none is.
+
+    Example:
+        >>> did_you_mean("intent", ["intents", "intents:write", "replies"])
+        'did you mean intents or intents:write?'
+        >>> did_you_mean("zebra", ["intents", "replies"])
+        ''
+    """
+    near = difflib.get_close_matches(name, list(known), 2)
+    return f"did you mean {' or '.join(near)}?" if near else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
@@ -10,7 +9,7 @@ from typing import Any, Literal, TypeVar, overload
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
-from turnloom.errors import TurnloomError
+from turnloom.errors import TurnloomError, did_you_mean
 from turnloom.runtime.context_format import ContextFormat
 from turnloom.runtime.encoder import computes_bf16_fast
 from turnloom.training.objective_options import Objective, Options
@@ -193,9 +192,8 @@ def recipe_text(name: str) -> str:
         True
     """
     if name not in recipe_names():
-        near = difflib.get_close_matches(name, recipe_names(), 2)
-        hint = f"did you mean {' or '.join(near)}? " if near else ""
-        raise TurnloomError(f"there is no recipe {name!r}", f"{hint}there are {', '.join(recipe_names())}")
+        hint = f"{did_you_mean(name, recipe_names())} there are {', '.join(recipe_names())}"
+        raise TurnloomError(f"there is no recipe {name!r}", hint.lstrip())
     return (resources.files("turnloom") / "recipes" / f"{name}.yaml").read_text(encoding="utf-8")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from functools import cache
 from importlib import resources
@@ -14,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from turnloom.corpus.readers import ReadOptions
 from turnloom.corpus.readers.source import LogFile
-from turnloom.errors import TurnloomError
+from turnloom.errors import TurnloomError, did_you_mean
 
 __all__ = ["DataFile", "DataSet", "data_root", "get_dataset", "load_catalog", "training_dialogues"]
 
@@ -137,8 +136,7 @@ def get_dataset(name: str) -> DataSet:
     """
     catalog = load_catalog()
     if name not in catalog:
-        near = difflib.get_close_matches(name, catalog, 3)
-        hint = f"did you mean {' or '.join(near)}?" if near else "'turnloom data list' shows all names"
+        hint = did_you_mean(name, catalog) or "'turnloom data list' shows all names"
         raise TurnloomError(f"there is no set called {name!r}", hint)
     return catalog[name]
 
