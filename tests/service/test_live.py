@@ -166,6 +166,9 @@ def test_a_failed_reload_keeps_the_old_model(tmp_path: Path, monkeypatch: pytest
         np.testing.assert_allclose(
             embed(address, "hello").json()["data"][0]["embedding"], encoder.encode(["hello"])[0], rtol=1e-6
         )
+        assert "turnloom_failed_reloads 1.0" in httpx.get(f"{address}/metrics").text
+        assert any("reload: " in problem for problem in httpx.get(f"{address}/info").json()["problems"])
+        assert httpx.get(f"{address}/health/ready").status_code == 200, "the old model serves"
         app.state.service.draining = True
         assert httpx.get(f"{address}/health/ready").status_code == 503
         assert httpx.get(f"{address}/health/live").status_code == 200

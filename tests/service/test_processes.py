@@ -136,6 +136,11 @@ class Service:
         body = {"model": "tiny", "input": "hello there"}
         return httpx.post(f"{self.address}/v1/embeddings", json=body, timeout=30)
 
+    def failed_reloads(self) -> float:
+        """How many workers say that the last reload or SIGHUP failed."""
+        lines = httpx.get(f"{self.address}/metrics", timeout=30).text.splitlines()
+        return next(float(line.split()[1]) for line in lines if line.startswith("turnloom_failed_reloads "))
+
     def embedded(self) -> float:
         """How many requests all workers together have counted."""
         answered = 'turnloom_requests_total{method="POST",route="/v1/embeddings",status="200",tenant=""} '
@@ -288,9 +293,11 @@ def test_a_successor_that_cannot_start_leaves_the_old_workers(two: Service) -> N
         wait_until(lambda: len(worker_processes(process.pid)) == 2)
     finally:
         two.config.write_text(right)
-    time.sleep(1)
+    wait_until(lambda: two.failed_reloads() == 2)
     assert set(worker_processes(process.pid)) == before
     assert two.embed().status_code == 200
+    process.send_signal(signal.SIGHUP)
+    wait_until(lambda: not before & set(worker_processes(process.pid)) and two.failed_reloads() == 0)
 
 
 @shared

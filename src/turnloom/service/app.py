@@ -137,7 +137,7 @@ async def _reload_when_asked(service: Service) -> None:
         try:
             await asyncio.to_thread(service.reload_if_asked)
         except Exception as error:
-            _log.error("not reloaded", extra=cause_of(error))
+            _log.error("not asked whether to reload", extra=cause_of(error))
 
 
 async def _check_regularly(service: Service) -> None:

@@ -10,11 +10,11 @@ from functools import partial
 from pathlib import Path
 
 from turnloom.errors import TurnloomError
-from turnloom.service.batching import BatchObserver
 from turnloom.service.config import ServiceConfig
-from turnloom.service.monitoring import cause_of
+from turnloom.service.monitoring import Metrics, cause_of
 from turnloom.service.resources import Loaders, Resources, load_resources, unreadable
 from turnloom.service.snapshots import serving
+from turnloom.service.supervisor import REFUSED
 
 _log = logging.getLogger("turnloom.service")
 
@@ -22,16 +22,18 @@ _log = logging.getLogger("turnloom.service")
 class Service:
     """The current resources (None before they are loaded), and how to replace them."""
 
-    def __init__(self, config: ServiceConfig, observer: BatchObserver, loaders: Loaders) -> None:
+    def __init__(self, config: ServiceConfig, metrics: Metrics, loaders: Loaders) -> None:
         self.config = config
         self.draining = False
         self.resources: Resources | None = None
-        self._observer, self._loaders = observer, loaders
+        self._metrics, self._loaders = metrics, loaders
         self._reloading = threading.Lock()
         self._retired: list[Resources] = []
         self._held = ExitStack()
-        self._wish = config.state / "reload"
-        self._seen = 0
+        self._wish, self._refusal = config.state / "reload", config.state / REFUSED
+        self._seen = self._seen_refusal = 0
+        self.reload_problem: str | None = None
+        """What went wrong with the last reload, or with replacing this worker."""
 
     @property
     def problems(self) -> dict[str, str]:
@@ -51,8 +53,8 @@ class Service:
         """
         self.config.state.mkdir(parents=True, exist_ok=True)
         self._held.enter_context(serving(self.config.state))
-        self._seen = _stamp(self._wish)
-        self.resources = load_resources(self.config, self._observer, self._loaders, recover=recover)
+        self._seen, self._seen_refusal = _stamp(self._wish), _stamp(self._refusal)
+        self.resources = load_resources(self.config, self._metrics, self._loaders, recover=recover)
         self.check()
 
     def check(self) -> None:
@@ -70,7 +72,7 @@ class Service:
             TurnloomError: If loading fails; the old resources stay in use.
         """
         with self._reloading:
-            new = load_resources(self.config, self._observer, self._loaders, old=self.resources)
+            new = load_resources(self.config, self._metrics, self._loaders, old=self.resources)
             old, self.resources = self.resources, new
         if old is not None:
             # No request outlives its time limit, so the old models' queues are needed that long.
@@ -89,6 +91,9 @@ class Service:
 
         However often it is asked, there are never more than two generations in memory.
         """
+        if (refused := _stamp(self._refusal)) != self._seen_refusal:
+            self._seen_refusal = refused
+            self._note_reload("a new worker could not start after SIGHUP; the log says why")
         stamp = _stamp(self._wish)
         if stamp == self._seen or self._retired:
             return
@@ -96,9 +101,16 @@ class Service:
         try:
             self.reload()
             self.check()
-            _log.info("reloaded")
-        except TurnloomError as error:
+        except Exception as error:
             _log.error("not reloaded", extra=cause_of(error))
+            self._note_reload(error.problem if isinstance(error, TurnloomError) else type(error).__name__)
+        else:
+            _log.info("reloaded")
+            self._note_reload(None)
+
+    def _note_reload(self, problem: str | None) -> None:
+        self.reload_problem = problem
+        self._metrics.reloaded(failed=problem is not None)
 
     def close(self) -> None:
         """Close everything."""

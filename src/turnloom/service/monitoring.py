@@ -164,6 +164,12 @@ class Metrics:
             registry=registry,
             multiprocess_mode="livesum",
         )
+        self.stale = Gauge(
+            "turnloom_failed_reloads",
+            "Workers that keep what was loaded before, because the last reload or SIGHUP failed.",
+            registry=registry,
+            multiprocess_mode="livesum",
+        )
         self.refused = Counter("turnloom_refused_requests", "Refused requests.", ["code", "tenant"], registry=registry)
         self._of = lru_cache(maxsize=1024)(self._metrics_of)
 
@@ -206,6 +212,10 @@ class Metrics:
     def waiting_for_slots(self, requests: int) -> None:
         """The number of requests that wait for a slot changed."""
         self.waiting_requests.set(requests)
+
+    def reloaded(self, *, failed: bool) -> None:
+        """Resources were loaded again, or this worker was to be replaced."""
+        self.stale.set(int(failed))
 
     def text(self, tenant: str = "") -> bytes:
         """Return the metrics of a tenant in Prometheus' format; without one, all metrics."""

@@ -22,7 +22,7 @@ from turnloom.errors import TurnloomError
 from turnloom.service.config import ServiceConfig
 from turnloom.service.config_file import load_config
 from turnloom.service.metric_files import shared_metrics
-from turnloom.service.supervisor import FAILED_TO_START, Supervisor, end_with_parent
+from turnloom.service.supervisor import FAILED_TO_START, REFUSED, Supervisor, end_with_parent
 
 if TYPE_CHECKING:
     import uvicorn
@@ -127,9 +127,15 @@ def serve(path: Path, on_start: Callable[[ServiceConfig], None] = lambda _: None
     with _bound(config.host, config.port) as held, shared_metrics():
         address = held.getsockname()[:2]  # The port is held, but only workers listen.
         bind = partial(_bound, *address) if SPREADS else held.dup
-        code = Supervisor(_work, bind, config.workers).run()
+        code = Supervisor(_work, bind, config.workers, partial(_refused, config)).run()
     if code:
         raise SystemExit(code)
+
+
+def _refused(config: ServiceConfig) -> None:
+    """Tell all workers that replacing them failed, so that `/metrics` and `/info` say so."""
+    with suppress(OSError):  # The log says it, too.
+        (config.state / REFUSED).touch(mode=0o600)
 
 
 def _settings(config: ServiceConfig) -> uvicorn.Config:

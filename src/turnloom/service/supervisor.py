@@ -36,6 +36,8 @@ FAILED_TO_START = 3
 LEAST_LIFE, PAUSE = 5.0, 1.0
 """In seconds. A worker with a shorter life is replaced after a pause, or a fault would start processes endlessly."""
 LOOK_FOR_PARENT = 0.5
+REFUSED = "refused-renewal"
+"""A file in the folder of the state; its time says when workers were last to be replaced, and kept instead."""
 _log = logging.getLogger("turnloom.service")
 Work = Callable[[socket.socket, Connection], None]
 PAUSES = (0.05, 0.2, 1.0, 5.0, 5.0)
@@ -86,10 +88,13 @@ class Supervisor:
         work: The body of a worker: a module-level function that sends a message once it serves.
         bind: Makes another socket on the port.
         count: How many workers should run.
+        on_refusal: Called if workers are to be replaced and the first successor does not start.
     """
 
-    def __init__(self, work: Work, bind: Callable[[], socket.socket], count: int) -> None:
-        self._work, self._bind, self._count = work, bind, count
+    def __init__(
+        self, work: Work, bind: Callable[[], socket.socket], count: int, on_refusal: Callable[[], None] = lambda: None
+    ) -> None:
+        self._work, self._bind, self._count, self._on_refusal = work, bind, count, on_refusal
         # Otherwise each of dozens of threads keeps its own pool of freed memory (glibc), and bursts pile it up.
         os.environ.setdefault("MALLOC_ARENA_MAX", "2")
         self._context = multiprocessing.get_context("forkserver")
@@ -159,7 +164,10 @@ class Supervisor:
         for old in list(self._workers):
             successor = self._start(old.listening.dup())
             successor.hear()
-            if not successor.serves or self._stopping:  # The old workers keep running.
+            if self._stopping:
+                return
+            if not successor.serves:  # The old workers keep running.
+                self._on_refusal()
                 return
             old.retired = True
             old.process.terminate()

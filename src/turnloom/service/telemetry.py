@@ -127,6 +127,7 @@ class ExportedMetrics(Metrics):
         self._tokens_waiting = meter.create_gauge("turnloom.queue.tokens", "{token}", "Tokens that wait.")
         self._left = meter.create_counter("turnloom.dropped_jobs", "{job}", "Left before computed.")
         self._requests_waiting = meter.create_gauge("turnloom.waiting_requests", "{request}", "Wait for a slot.")
+        self._failed_reloads = meter.create_gauge("turnloom.failed_reloads", "{worker}", "The last reload failed.")
 
     def trace(self, request: AnsweredRequest) -> str:
         """Make the spans of a request; return the id of its trace."""
@@ -174,6 +175,11 @@ class ExportedMetrics(Metrics):
         """The number of requests that wait for a slot changed."""
         super().waiting_for_slots(requests)
         self._requests_waiting.set(requests)
+
+    def reloaded(self, *, failed: bool) -> None:
+        """Resources were loaded again, or this worker was to be replaced."""
+        super().reloaded(failed=failed)
+        self._failed_reloads.set(int(failed))
 
 
 def _histogram(meter: Meter, name: str, unit: str, description: str, bounds: Sequence[float]) -> Histogram:

@@ -50,7 +50,10 @@ async def ready(request: Request) -> Response:
 @router.get("/info", dependencies=[needs("embeddings")])
 async def info(request: Request, using: Using) -> Response:
     """Describe what is served, and its limits."""
-    config = service_of(request).config
+    service = service_of(request)
+    config, problems = service.config, _problems(using)
+    if service.reload_problem and not tenant_of(request.scope["state"].get("key")):
+        problems["reload"] = without_folders(service.reload_problem)
     encoder, scorer = using.encoder, using.scorer
     found: dict[str, Any] = {
         "version": __version__,
@@ -66,7 +69,7 @@ async def info(request: Request, using: Using) -> Response:
         "limits": config.limits.model_dump(),
         "batching": config.batching.model_dump(),
         "needs_key": bool(config.keys),
-        "problems": [f"{part}: {problem}" for part, problem in _problems(using).items()],
+        "problems": [f"{part}: {problem}" for part, problem in problems.items()],
     }
     return json_answer(found)
 
