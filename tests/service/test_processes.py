@@ -5,6 +5,7 @@ A start imports for seconds, so tests share a service of one worker and one of t
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -298,6 +299,26 @@ def test_a_successor_that_cannot_start_leaves_the_old_workers(two: Service) -> N
     assert two.embed().status_code == 200
     process.send_signal(signal.SIGHUP)
     wait_until(lambda: not before & set(worker_processes(process.pid)) and two.failed_reloads() == 0)
+
+
+@shared
+def test_every_line_of_the_log_is_json(two: Service) -> None:
+    process = two.running()
+    right = two.config.read_text()
+    try:
+        for wrong in ("port: [\n", right.replace("path: model", "path: .")):
+            two.workers()
+            refused = two.log.read_text().count('"problem":')
+            two.config.write_text(wrong)
+            process.send_signal(signal.SIGHUP)
+            wait_until(lambda refused=refused: two.log.read_text().count('"problem":') > refused)  # type: ignore[misc]
+    finally:
+        two.config.write_text(right)
+    os.kill(two.workers()[0], signal.SIGKILL)
+    two.workers()
+    two.stop()
+    events = [json.loads(line)["event"] for line in two.log.read_text().splitlines()]
+    assert {"ready", "worker failed", "not started", "worker ended"} <= set(events)
 
 
 @shared

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -130,6 +133,28 @@ def test_a_check_before_a_start_is_strict(tmp_path: Path) -> None:
 
     with pytest.raises(TurnloomError, match="intents"):
         create_app(config, loaders(encoder), recover=False).state.service.load(recover=False)
+
+
+NOISY = """
+import logging, threading, warnings
+import transformers.models.auto.tokenization_auto  # As supervisor.PRELOADED says.
+from turnloom.service.monitoring import log_all_as_json, set_up_logs
+set_up_logs("info")
+log_all_as_json()
+warnings.warn("a warning", stacklevel=1)
+logging.getLogger("asyncio").error("a library")
+transformers.utils.logging.get_logger("transformers.models").warning("another library")
+thread = threading.Thread(target=lambda: 1 / 0, name="counting")
+thread.start(); thread.join()
+"""
+
+
+def test_what_libraries_say_is_json() -> None:
+    said = subprocess.run([sys.executable, "-c", NOISY], capture_output=True, text=True, timeout=300, check=True)
+    lines = [json.loads(line) for line in said.stderr.splitlines()]
+    assert [line["logger"] for line in lines] == ["py.warnings", "asyncio", "transformers.models", "turnloom.service"]
+    assert lines[3]["of_thread"] == "counting"
+    assert lines[3]["trace"][0] == "ZeroDivisionError"
 
 
 def test_the_stack_that_uvicorn_prints_is_kept_back(capsys: pytest.CaptureFixture[str]) -> None:

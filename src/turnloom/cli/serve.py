@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import typer
 
@@ -63,7 +64,8 @@ def serve(
 
 
 def _announce(config: ServiceConfig) -> None:
-    note(f"Serving {config.model.called} on http://{config.host}:{config.port}/; end it with Ctrl+C.")
+    if sys.stderr.isatty():  # Otherwise programs read it, and all lines are JSON.
+        note(f"Serving {config.model.called} on http://{config.host}:{config.port}/; end it with Ctrl+C.")
 
 
 def _print_key(name: str, scopes: list[str], tenant: str | None) -> None:
@@ -87,14 +89,15 @@ def _print_key(name: str, scopes: list[str], tenant: str | None) -> None:
 
 def _check_scopes(scopes: list[str]) -> None:
     """Refuse a scope that does not exist, and a key that may do nothing."""
-    from turnloom.service.config import SCOPES
+    from turnloom.service.config import KeyScope
 
-    every = f"the scopes are {', '.join(SCOPES)}"
+    known = get_args(KeyScope)
+    every = f"the scopes are {', '.join(known)}"
     if not scopes:
         raise TurnloomError("--scopes names no scope", every)
     for scope in scopes:
-        if scope not in SCOPES:
-            raise TurnloomError(f"there is no scope {scope!r}", f"{did_you_mean(scope, SCOPES)} {every}".lstrip())
+        if scope not in known:
+            raise TurnloomError(f"there is no scope {scope!r}", f"{did_you_mean(scope, known)} {every}".lstrip())
 
 
 def _wrong_entry(error: ValidationError, name: str, tenant: str | None) -> TurnloomError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -22,7 +22,6 @@ KeyScope = Literal[
     "metrics",
     "admin",
 ]
-SCOPES: tuple[str, ...] = get_args(KeyScope)
 
 
 class _Part(BaseModel):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ METHODS = ("GET", "POST", "DELETE", "OPTIONS")
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 REQUEST_ID: ContextVar[str] = ContextVar("request_id")
 """The request that this code runs for, in threads of the request too."""
+_log = logging.getLogger("turnloom.service")
 _USUAL = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dict__) | {"message", "asctime", "color_message"}
 
 
@@ -73,10 +75,35 @@ def _is_no_stack(record: logging.LogRecord) -> bool:
     return not record.getMessage().startswith("Traceback")
 
 
-def set_up_logs(level: str) -> None:
-    """Send the logs of the service and of uvicorn to standard error as JSON."""
+def _json_handler() -> logging.Handler:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter())
+    return handler
+
+
+def log_all_as_json() -> None:
+    """Also make JSON of what Python and libraries log, warn of or raise in threads; only for processes of our own.
+
+    Workers call it when `supervisor.PRELOADED` has been imported, since transformers then has its own handler already.
+    """
+    handler = _json_handler()
+    for name in ("", "transformers", "huggingface_hub"):
+        logging.getLogger(name).handlers = [handler]
+    for name in ("transformers", "huggingface_hub"):
+        logging.getLogger(name).propagate = False
+    logging.captureWarnings(capture=True)
+    threading.excepthook = lambda failed: _log.error(
+        "thread failed", extra={"of_thread": failed.thread and failed.thread.name, **_cause(failed.exc_value)}
+    )
+
+
+def _cause(error: BaseException | None) -> dict[str, Any]:
+    return cause_of(error) if error is not None else {}
+
+
+def set_up_logs(level: str) -> None:
+    """Send the logs of the service and of uvicorn to standard error as JSON."""
+    handler = _json_handler()
     for name in ("turnloom.service", "turnloom.journal", "opentelemetry", "uvicorn", "uvicorn.error"):
         logger = logging.getLogger(name)
         logger.handlers = [handler] if name != "uvicorn.error" else []

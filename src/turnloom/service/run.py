@@ -37,6 +37,7 @@ SWITCH_SECONDS = 0.0005
 """How long a thread may hold Python's lock while others wait: with the usual 5 ms, the event loop refuses too late."""
 SPREADS = sys.platform == "linux"
 """Whether sockets that share a port distribute connections evenly."""
+_log = logging.getLogger("turnloom.service")
 
 
 def app_from_environment() -> FastAPI:
@@ -119,10 +120,11 @@ def serve(path: Path, on_start: Callable[[ServiceConfig], None] = lambda _: None
     `on_start` is called with the configuration once all checks have passed.
     """
     config = _prepare(path)
-    from turnloom.service.monitoring import set_up_logs
+    from turnloom.service.monitoring import log_all_as_json, set_up_logs
 
     os.environ[CONFIG] = str(path.resolve())
     set_up_logs(config.logs.level)
+    log_all_as_json()
     on_start(config)
     with _bound(config.host, config.port) as held, shared_metrics():
         address = held.getsockname()[:2]  # The port is held, but only workers listen.
@@ -176,11 +178,25 @@ def _bound(host: str, port: int, *, shared: bool = SPREADS) -> socket.socket:
 
 
 def _work(listening: socket.socket, ready: Connection) -> None:
-    """The body of a worker process."""
-    import uvicorn
+    """The body of a worker process. However it fails, its log has JSON lines alone."""
+    from turnloom.service.monitoring import cause_of, log_all_as_json, set_up_logs
 
     end_with_parent()
     sys.setswitchinterval(SWITCH_SECONDS)
+    set_up_logs("info")
+    log_all_as_json()
+    try:
+        started = _run_server(load_config(Path(os.environ[CONFIG])), listening, ready)
+    except Exception as error:
+        _log.error("worker failed", extra=cause_of(error))
+        raise SystemExit(FAILED_TO_START if isinstance(error, TurnloomError) else 1) from None
+    if not started:
+        raise SystemExit(FAILED_TO_START)
+
+
+def _run_server(config: ServiceConfig, listening: socket.socket, ready: Connection) -> bool:
+    """Serve until asked to stop; return whether the server ever started."""
+    import uvicorn
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -200,8 +216,7 @@ def _work(listening: socket.socket, ready: Connection) -> None:
                 await asyncio.sleep(0.02)
             await super().shutdown(sockets)
 
-    server = Server(_settings(load_config(Path(os.environ[CONFIG]))))
+    server = Server(_settings(config))
     with suppress(KeyboardInterrupt):
         server.run([listening])
-    if not server.started:
-        raise SystemExit(FAILED_TO_START)
+    return server.started
