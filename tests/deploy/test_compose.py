@@ -31,9 +31,11 @@ def test_what_it_mounts_is_there() -> None:
 def test_the_dashboard_and_its_metrics_come_from_each_other() -> None:
     services = read_services()
     open_at = {f"{name}:{port.split(':')[2]}" for name, one in services.items() for port in one.get("ports", ())}
-    scraped = yaml.safe_load((DEPLOY / "prometheus" / "prometheus.yml").read_text())["scrape_configs"]
-    targets = {job["job_name"]: job["static_configs"][0]["targets"] for job in scraped}
+    prometheus = yaml.safe_load((DEPLOY / "prometheus" / "prometheus.yml").read_text())
+    targets = {job["job_name"]: job["static_configs"][0]["targets"] for job in prometheus["scrape_configs"]}
     assert set(targets["turnloom"]) <= open_at
+    mounted = {target for _, target, *_ in volumes(services["prometheus"])}
+    assert set(prometheus["rule_files"]) <= mounted
     provisioning = DEPLOY / "grafana" / "provisioning"
     source = yaml.safe_load((provisioning / "datasources" / "prometheus.yaml").read_text())["datasources"][0]
     assert source["url"].removeprefix("http://") in open_at

@@ -1,4 +1,4 @@
-"""Grafana's dashboard asks for metrics and labels that a running service has, in valid PromQL."""
+"""Grafana's dashboard and the alerts ask for metrics and labels that a running service has, in valid PromQL."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
-DASHBOARD = Path(__file__).parents[2] / "deploy" / "grafana" / "turnloom.json"
-ADDED_BY_PROMETHEUS = {"job"}
+from turnloom.service import admission
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+DASHBOARD, ALERTS = DEPLOY / "grafana" / "turnloom.json", DEPLOY / "prometheus" / "alerts.yaml"
+ADDED_BY_PROMETHEUS = {"job", "instance"}
 _SUFFIX = r"_(total|created|bucket|sum|count)$"
 promql = pytest.importorskip("promql_parser")
 
@@ -24,6 +29,10 @@ def panels() -> list[dict[str, object]]:
 def queries() -> Iterator[str]:
     for panel in panels():
         yield from (target["expr"] for target in panel["targets"])  # type: ignore[attr-defined]
+
+
+def alerts() -> list[dict[str, Any]]:
+    return [rule for group in yaml.safe_load(ALERTS.read_text())["groups"] for rule in group["rules"]]
 
 
 def exposed(client: TestClient) -> dict[str, set[str]]:
@@ -38,17 +47,23 @@ def exposed(client: TestClient) -> dict[str, set[str]]:
     return labels
 
 
+def asked_for(query: str, labels: dict[str, set[str]]) -> set[str]:
+    """The metrics of a query, all of which exist with its labels."""
+    names = set(re.findall(r"\bturnloom_\w+", query))
+    assert names <= set(labels), query
+    grouped = {name for group in re.findall(r"by \((.*?)\)", query) for name in re.split(r",\s*", group)}
+    for name, selector in re.findall(r"\b(turnloom_\w+)(?:\{(.*?)\})?", query):
+        matched = set(re.findall(r"(\w+)\s*[=!]", selector))
+        assert (matched | grouped) - ADDED_BY_PROMETHEUS <= labels[name], query
+    return names
+
+
 def test_every_metric_and_label_exists(client: TestClient) -> None:
     labels = exposed(client)
     seen = set()
     for query in queries():
-        names = set(re.findall(r"\bturnloom_\w+", query))
+        names = asked_for(query, labels)
         assert names, query
-        assert names <= set(labels), query
-        matched = {name for group in re.findall(r"\{(.*?)\}", query) for name in re.findall(r"(\w+)\s*[=!]", group)}
-        grouped = {name for group in re.findall(r"by \((.*?)\)", query) for name in re.split(r",\s*", group)}
-        for name in names:
-            assert (matched | grouped) - ADDED_BY_PROMETHEUS <= labels[name], query
         seen |= {re.sub(_SUFFIX, "", name) for name in names}
     families = {re.sub(_SUFFIX, "", name) for name in labels}
     assert seen == families, "every metric is shown"
@@ -59,6 +74,22 @@ def test_every_query_is_valid() -> None:
         promql.parse(query.replace("$__rate_interval", "5m").replace("$job", ".*").replace("$tenant", ".*"))
     with pytest.raises(ValueError, match="parenthesis"):
         promql.parse("sum(rate(")
+
+
+def test_alerts_name_metrics_labels_routes_and_codes_that_exist(client: TestClient) -> None:
+    labels, paths = exposed(client), set(client.get("/openapi.json").json()["paths"])
+    source = "".join(path.read_text() for path in Path(admission.__file__).parent.rglob("*.py"))
+    for rule in alerts():
+        query = rule["expr"]
+        promql.parse(query)
+        assert asked_for(query, labels) or query.startswith("up{"), query
+        for route in re.findall(r'route[=!]~?"(.*?)"', query):
+            assert any(re.fullmatch(route, path) for path in paths), route
+        assert all(f'"{code}"' in source for code in re.findall(r'code="(.*?)"', query))
+        assert {"summary", "action"} == set(rule["annotations"])
+    assert len({rule["alert"] for rule in alerts()}) == len(alerts()) > 5
+    with pytest.raises(AssertionError, match="no_such"):
+        asked_for("turnloom_no_such > 0", labels)
 
 
 def test_panels_do_not_overlap() -> None:
