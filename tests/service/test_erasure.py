@@ -26,9 +26,11 @@ from turnloom.journal import locked
 from turnloom.replies import ReplyIndex, ReplyOptions
 from turnloom.replies.erasure import erase_from_index
 from turnloom.replies.search import Mode
+from turnloom.service.audit import AuditLog
 from turnloom.service.folders import erase_from_folders, find_holdings
 from turnloom.service.journal import Journal
 from turnloom.service.live_intents import LiveIntents
+from turnloom.service.routes import erasures
 from turnloom.vectors import VectorOptions, VectorTable, build_vectors
 
 MARK = "qzebraq"
@@ -298,6 +300,42 @@ def test_the_service_erases_under_load_and_keeps_the_rest(tmp_path: Path) -> Non
         refused = client.post("/v1/erasures", json={"speakers": ["agent"]})
         assert (refused.status_code, refused.json()["error"]["code"]) == (409, "not_erased")
         assert client.post("/v1/erasures", json={}).status_code == 422
+
+
+def test_an_erasure_that_outlasts_its_request_goes_on_and_its_end_is_logged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = HeadedEncoder()
+    table = write_table(tmp_path / "table", [*many(20), marked()])
+    ReplyIndex.build(table, tmp_path / "replies", encoder)
+    parts = {"replies": {"folder": "replies"}, "limits": {"request_seconds": 2}}
+    going_on, locked_out, erase = threading.Event(), threading.Event(), erasures._erase
+
+    def slowly(*arguments: Any) -> dict[str, int]:
+        assert going_on.wait(60)
+        if locked_out.is_set():
+            raise TurnloomError("the index cannot be written", "give the service the right to")
+        return erase(*arguments)
+
+    monkeypatch.setattr(erasures, "_erase", slowly)
+    with served(settings(tmp_path, **parts), encoder) as client:
+        answer = client.post("/v1/erasures", json={"conversations": [f"{MARK}-0"]}, headers={"X-Request-Id": "one"})
+        assert (answer.status_code, answer.json()) == (202, {"status": "erasing", "request_id": "one"})
+        log = AuditLog(tmp_path / "state")
+        assert ["done" in line for line in log.read()] == [False]
+        going_on.set()
+        assert erased(client, conversations=[f"{MARK}-0"])["conversations"] == 0, "the same request waited for it"
+        assert not files_with(tmp_path / "replies", [MARK])
+        ended = [line for line in log.read() if "done" in line]
+        assert [(line["action"], line["request_id"], line["done"]) for line in ended] == [("erase", "one", True)]
+
+        going_on.clear()
+        locked_out.set()
+        answer = client.post("/v1/erasures", json={"conversations": ["other"]}, headers={"X-Request-Id": "two"})
+        assert answer.status_code == 202
+        going_on.set()
+        assert client.post("/v1/erasures", json={"conversations": ["other"]}).status_code == 409, "and says why"
+        assert any("failed" in line and line["request_id"] == "two" for line in log.read())
 
 
 def read_ids(folder: Path) -> set[str]:

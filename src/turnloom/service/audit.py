@@ -45,6 +45,10 @@ def digest(name: str) -> str:
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
+def _named(by: Actor) -> dict[str, str]:
+    return {name: value for name, value in asdict(by).items() if value is not None}
+
+
 class AuditLog:
     """The changes of one tenant, or of the service's own data, oldest first.
 
@@ -70,7 +74,7 @@ class AuditLog:
         Raises:
             NotSavedError: If the line cannot be written. Then the block does not run.
         """
-        said = {name: value for name, value in asdict(by).items() if value is not None}
+        said = _named(by)
         self._write({"action": action, **said, **what})
         try:
             yield
@@ -79,6 +83,11 @@ class AuditLog:
             with suppress(NotSavedError):  # Most likely for the same reason: the disk is full.
                 self._write({"action": action, **said, "failed": code})
             raise
+
+    def note_done(self, by: Actor, action: str) -> None:
+        """Write that a change has been made which outlasted its request."""
+        with suppress(NotSavedError):
+            self._write({"action": action, **_named(by), "done": True})
 
     def _write(self, record: dict[str, Any]) -> None:
         with self._journal.writing():

@@ -118,7 +118,9 @@ class Guard:
             self._admit(scope, passage)
             passage.body = await self._body(scope, receive, passage.deadline)
             passage.end_step("receive")
-            scope.setdefault("state", {}).update(key=passage.key, request_id=passage.request_id)
+            scope.setdefault("state", {}).update(
+                key=passage.key, request_id=passage.request_id, deadline=passage.deadline
+            )
             await self._carry_out(scope, receive, answer, passage)
         except RefusedError as refused:
             await self._refuse(refused, scope, receive, answer, passage)

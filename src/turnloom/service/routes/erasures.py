@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
+import logging
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from typing import Literal
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field, model_validator
 
 from turnloom.corpus.erasure import Erasure
 from turnloom.errors import TurnloomError
-from turnloom.service.audit import digest
+from turnloom.service.audit import Actor, AuditLog, digest
 from turnloom.service.errors import RefusedError
+from turnloom.service.monitoring import cause_of
 from turnloom.service.resources import Resources
 from turnloom.service.routes.shared import (
     ERRORS,
     Asked,
     Name,
     Using,
+    actor_of,
     audited,
     example,
     json_answer,
@@ -29,6 +35,9 @@ from turnloom.service.routes.shared import (
 router = APIRouter(tags=["erasures"], responses=ERRORS)
 _threads = ThreadPoolExecutor(1, "erasure")
 """One at a time, beside the threads of requests: an erasure waits for locks and writes the whole index again."""
+PATIENCE = 0.9
+"""The share of the time that a request has left in which it waits for its erasure."""
+_log = logging.getLogger("turnloom.service")
 
 
 class EraseRequest(Asked):
@@ -71,11 +80,29 @@ class ErasedResponse(BaseModel):
     feedback: int
 
 
-@router.post("/v1/erasures", response_model=ErasedResponse, dependencies=[needs("erase")])
+class ErasingResponse(BaseModel):
+    """The erasure takes longer than a request may, and goes on. The same request again waits for it.
+
+    Attributes:
+        status: That it goes on.
+        request_id: What the audit log calls it; a line with `done` or `failed` there says that it has ended.
+    """
+
+    status: Literal["erasing"] = "erasing"
+    request_id: str
+
+
+@router.post(
+    "/v1/erasures",
+    response_model=ErasedResponse,
+    responses={202: {"model": ErasingResponse}},
+    dependencies=[needs("erase")],
+)
 async def erase(asked: EraseRequest, using: Using, request: Request) -> Response:
     """Erase conversations from the index and all its versions, from what waits, and from intents and feedback.
 
-    Repeat a request that was not answered: what is gone already is no error.
+    200: all of it is gone. 202: it takes longer than a request may, and goes on; send the same request again to wait
+    for it. What is gone already is no error.
     """
     for part in ("replies", "intents"):
         if part in using.problems:
@@ -86,10 +113,37 @@ async def erase(asked: EraseRequest, using: Using, request: Request) -> Response
             "conversations": [digest(name) for name in asked.conversations],
             "speakers": [digest(name) for name in asked.speakers],
         }
-        call = audited(request, using, "erase", what, _erase, using, erasure)
-        return json_answer(await asyncio.get_running_loop().run_in_executor(_threads, call))
+        running = _threads.submit(audited(request, using, "erase", what, _erase, using, erasure))
+        by = actor_of(request)
+        if await _ends_in_time(running, request.scope["state"]["deadline"], using.audit, by):
+            return json_answer(running.result())
+        return json_answer({"status": "erasing", "request_id": by.request_id}, 202)
     except TurnloomError as error:
         raise RefusedError(409, "not_erased", f"{without_folders(error.problem)}: {error.fix}.") from error
+
+
+async def _ends_in_time(running: Future[dict[str, int]], deadline: float, log: AuditLog, by: Actor) -> bool:
+    """Wait for an erasure while its request has time to answer. If that ends first, the end will be in the logs."""
+    rest = max(0.0, deadline - time.monotonic()) * PATIENCE
+    waited = asyncio.wrap_future(running)
+    waited.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # Otherwise asyncio warns of it.
+    try:
+        await asyncio.wait({waited}, timeout=rest)
+        return running.done()
+    finally:
+        if not running.done():
+            running.add_done_callback(partial(_note_end, log, by))
+
+
+def _note_end(log: AuditLog, by: Actor, running: Future[dict[str, int]]) -> None:
+    """Say that an erasure has ended whose request has been answered before."""
+    named = {"request_id": by.request_id}
+    error = running.exception()
+    if error is not None:  # The audit log has a line for it.
+        _log.error("not erased", extra={**cause_of(error), **named})
+        return
+    _log.info("erased", extra={**running.result(), **named})
+    log.note_done(by, "erase")
 
 
 def _erase(using: Resources, erasure: Erasure) -> dict[str, int]:

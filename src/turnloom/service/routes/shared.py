@@ -155,15 +155,20 @@ def audited(
         call: Makes the change.
         arguments: What it is called with.
     """
-    state = request.scope["state"]
-    key = state.get("key")
-    by = Actor(key.name if key else None, tenant_of(key) or None, state.get("request_id"))
+    by = actor_of(request)
 
     def carry_out() -> Result:
         with using.audit.change(by, action, **what):
             return call(*arguments)
 
     return carry_out
+
+
+def actor_of(request: Request) -> Actor:
+    """Return who makes a request, for the audit log."""
+    state = request.scope["state"]
+    key = state.get("key")
+    return Actor(key.name if key else None, tenant_of(key) or None, state.get("request_id"))
 
 
 async def refuse_personal(request: Request, names: Collection[str], param: str) -> None:
