@@ -14,13 +14,15 @@ import numpy as np
 import pytest
 
 from tests.service.test_api import CHAT
-from tests.service.toy import HeadedEncoder, listening, loaders, served, settings, with_intents, with_replies
+from tests.service.toy import INTENTS, HeadedEncoder, listening, loaders, served, settings, with_intents, with_replies
 from turnloom import journal
+from turnloom.intents import IntentClassifier
 from turnloom.service import admission
 from turnloom.service.app import create_app
 from turnloom.service.journal import Journal
 from turnloom.service.live_intents import LiveIntents
 from turnloom.service.resources import Loaders
+from turnloom.service.snapshots import take_snapshot
 
 
 def embed(address: str, text: str | list[str], **options: Any) -> httpx.Response:
@@ -152,6 +154,41 @@ def test_a_reload_drops_no_request(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     which = [int(np.allclose(vector, second)) for vector in vectors]
     assert all(np.allclose(vector, (first, second)[choice]) for vector, choice in zip(vectors, which, strict=True))
     assert 0 < sum(which) < len(which)
+
+
+def test_a_reload_follows_links_that_were_switched(tmp_path: Path) -> None:
+    encoder = HeadedEncoder()
+    parts = with_intents(tmp_path, encoder)
+    (tmp_path / "intents").rename(tmp_path / "intents-1")
+    another = IntentClassifier(encoder, method="prototypes").fit(["hi", "bye"], ["greet", "leave"], names=False)
+    another.save(tmp_path / "intents-2")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "intents").symlink_to("intents-1")
+    allowed = ["model", "reranker", "intents-1", "intents-2"]
+    config = settings(tmp_path, allowed_folders=allowed, limits={"request_seconds": 1}, **parts)
+    with served(config, encoder) as client:
+        service = client.app.state.service  # type: ignore[attr-defined]
+
+        def switch_to(folder: str) -> None:
+            (tmp_path / "new").symlink_to(folder)
+            (tmp_path / "new").replace(tmp_path / "intents")
+            service.wish_reload()
+            service.reload_if_asked()
+
+        def listed() -> set[str]:
+            return {intent["intent"] for intent in client.get("/v1/intents").json()["intents"]}
+
+        assert listed() == set(INTENTS)
+        switch_to("intents-2")
+        assert listed() == {"greet", "leave"}
+        copied = take_snapshot(service.config) / "intents" / "intents.safetensors"
+        assert copied.read_bytes() == (tmp_path / "intents-2" / "intents.safetensors").read_bytes()
+        switch_to("elsewhere")
+        while service.reload_problem is None:  # Not before the replaced generation has ended.
+            time.sleep(0.1)
+            service.reload_if_asked()
+        assert "not below an allowed folder" in service.reload_problem
+        assert listed() == {"greet", "leave"}
 
 
 def test_a_failed_reload_keeps_the_old_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

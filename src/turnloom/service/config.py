@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 from turnloom.errors import TurnloomError
+from turnloom.service.hosts import is_loopback
 
 KeyScope = Literal[
     "embeddings",
@@ -222,6 +222,7 @@ class ServiceConfig(_Part):
     logs: Logs = Logs()
     telemetry: Telemetry | None = None
     page: bool = True
+    _written: tuple[ServiceConfig, Path] | None = PrivateAttr(None)
 
     @field_validator("cors_origins")
     @classmethod
@@ -238,9 +239,13 @@ class ServiceConfig(_Part):
             raise ValueError("two keys have the same name")
         if len({key.hash for key in self.keys}) < len(names):
             raise ValueError("two keys have the same hash; make one with: turnloom serve --new-key NAME")
-        if not self.keys and not _is_loopback(self.host):
+        if not self.keys and not is_loopback(self.host):
             raise ValueError("without keys only 127.0.0.1 is served; add a key or listen there")
         return self
+
+    def following_links(self) -> ServiceConfig:
+        """Resolve and check all paths again: links among them may lead to other folders by now."""
+        return self._written[0].within(self._written[1]) if self._written else self
 
     def within(self, folder: Path) -> ServiceConfig:
         """Resolve all paths against a folder, and check that they are inside the allowed folders.
@@ -264,7 +269,9 @@ class ServiceConfig(_Part):
                 changes[part] = value.model_copy(update={field: inside(part, getattr(value, field))})
         if self.tenant_names:
             changes["tenants"] = inside("tenants", self.tenants)
-        return self.model_copy(update=changes)
+        resolved = self.model_copy(update=changes)
+        resolved._written = (self, folder.absolute())
+        return resolved
 
     @property
     def tenant_names(self) -> list[str]:
@@ -291,10 +298,3 @@ class ServiceConfig(_Part):
         }
         there = {part: options if options.folder.is_dir() else None for part, options in parts.items()}
         return self.model_copy(update={**there, "state": folder / "state"})
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -98,6 +98,7 @@ def load_resources(
     Raises:
         TurnloomError: If something cannot be loaded, or does not match the model.
     """
+    config = config.following_links()
     files = (_state_of(config.model.path), _state_of(config.reranker.path) if config.reranker else ())
     kept = old if old is not None and old.files == files else None
     encoder, scorer = (kept.encoder, kept.scorer) if kept else _load_models(config, observer, loaders)

@@ -55,6 +55,7 @@ def take_snapshot(config: ServiceConfig) -> Path:
     Raises:
         TurnloomError: If something cannot be read, or another process writes to an index.
     """
+    config = config.following_links()
     name = f"{datetime.now(timezone.utc):%Y-%m-%dT%H-%M-%S-%f}Z"
     config.snapshots.mkdir(mode=0o700, parents=True, exist_ok=True)
     out = config.snapshots / name
