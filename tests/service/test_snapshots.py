@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import threading
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 from studies.service.on_disk import files_with
 
+from tests.cli.test_commands import run
 from tests.replies.toy import many, write_table
 from tests.service.test_erasure import as_json, read_ids
 from tests.service.test_tenants import headers, tenant_keys, write_data
@@ -140,6 +142,32 @@ def test_what_is_erased_from_a_snapshot_does_not_come_back(tmp_path: Path) -> No
     erase_from_folders(find_holdings([config.snapshots]), Erasure(frozenset(["d3"])), lambda _: encoder)
     assert not verify(out).problems
     restore_snapshot(out, config)
+    assert read_ids(tmp_path / "replies") == {f"d{number}" for number in range(10)} - {"d3"}
+
+
+def test_a_restore_says_what_it_brings_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = HeadedEncoder()
+    config = project(tmp_path, encoder)
+
+    def erase(*names: str) -> None:
+        with served(config, encoder) as client:
+            asked = {"conversations": list(names)}
+            assert client.post("/v1/erasures", json=asked, headers=bearer("all")).status_code == 200
+
+    def restored(out: Path) -> str:
+        code, _, said = run(capsys, monkeypatch, "restore", str(out), str(written))
+        assert code == 0
+        return said
+
+    written = tmp_path / "service.yaml"
+    written.write_text(json.dumps(config.model_dump(mode="json", exclude_none=True)), encoding="utf-8")
+    erase("d3")
+    out = take_snapshot(config)
+    assert "erasures" not in restored(out)
+    erase("d4", "d5")
+    assert "1 erasures came after this snapshot" in restored(out)
     assert read_ids(tmp_path / "replies") == {f"d{number}" for number in range(10)} - {"d3"}
 
 

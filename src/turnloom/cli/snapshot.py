@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from turnloom.cli.console import say
+from turnloom.cli.console import say, warn
 
 CONFIG = typer.Argument(..., help="The service's configuration file.")
 
@@ -39,7 +39,13 @@ def restore(
     turnloom restore snapshots/2026-01-31T03-00-00-000000Z service.yaml
     """
     from turnloom.service.config_file import load_config
-    from turnloom.service.snapshots import restore_snapshot
+    from turnloom.service.snapshots import erasures_since, restore_snapshot
 
-    restore_snapshot(snapshot, load_config(config))
+    found = load_config(config)
+    restore_snapshot(snapshot, found)
+    if erasures := erasures_since(snapshot, found):
+        warn(
+            f"{len(erasures)} erasures came after this snapshot, the first at {erasures[0]['time']}: what they erased"
+            " is back. Erase the same ids again, with 'turnloom erase', before you start the service"
+        )
     say(f"Restored {snapshot}. Next: turnloom serve {config}")

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from turnloom import __version__
 from turnloom.errors import TurnloomError
@@ -28,6 +28,7 @@ from turnloom.service.erasure import INDEXING
 from turnloom.service.verify import verify
 
 MARKER = "snapshot.json"
+TIME = "%Y-%m-%dT%H-%M-%S-%fZ"
 SERVING, RESTORING = "serving.lock", "restoring"
 """In the `state` folder: held by all that serve it, and what is being restored."""
 JOURNALS = ("intents.jsonl", "replies/pending.jsonl", "replies/adding.jsonl", FEEDBACK)
@@ -56,7 +57,7 @@ def take_snapshot(config: ServiceConfig) -> Path:
         TurnloomError: If something cannot be read, or another process writes to an index.
     """
     config = config.following_links()
-    name = f"{datetime.now(timezone.utc):%Y-%m-%dT%H-%M-%S-%f}Z"
+    name = datetime.now(timezone.utc).strftime(TIME)
     config.snapshots.mkdir(mode=0o700, parents=True, exist_ok=True)
     out = config.snapshots / name
     whole = WholeFolder(out, MARKER, "a snapshot")
@@ -150,6 +151,15 @@ def restore_snapshot(snapshot: Path, config: ServiceConfig) -> None:
             for where, part in _parts(config):
                 _restore_journals(snapshot / where / "state", part.state)
             (config.state / RESTORING).unlink()
+
+
+def erasures_since(snapshot: Path, config: ServiceConfig) -> list[dict[str, Any]]:
+    """Return the audit log's lines of erasures over HTTP since a snapshot was taken. A restore undoes them."""
+    taken = json.loads((snapshot / MARKER).read_text(encoding="utf-8"))["taken"]
+    began = datetime.strptime(taken, TIME).replace(tzinfo=timezone.utc)
+    lines = [line for _, part in _parts(config) for line in AuditLog(part.state).read()]
+    erasures = [line for line in lines if line["action"] == "erase" and not {"done", "failed"} & set(line)]
+    return [line for line in erasures if datetime.fromisoformat(line["time"]) >= began]
 
 
 def _stage(source: Path, folder: Path) -> Path:
