@@ -98,8 +98,9 @@ def test_a_loss_a_view_a_reader_and_a_task_of_another_package(
 def test_options_of_a_plugged_loss_are_checked(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text(RECIPE % "?", encoding="utf-8")
     for change, problem in {
-        "stages.0.objective.margni": r"objective\.margni: Extra inputs",
+        "stages.0.objective.margni": r"objective\.margni: there is no such option; did you mean margin\?",
         "stages.0.objective.margin": r"objective\.margin: Input should be a valid number",
+        "stages.0.view.x": r"view\.x: there is no such option; its options are mark",
         "stages.0.view.mark": r"view\.mark: Input should be a valid string",
     }.items():
         with pytest.raises(TurnloomError, match=problem):

@@ -13,14 +13,14 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from pydantic import BaseModel
-from pydantic_core import PydanticKnownError
+from pydantic_core import InitErrorDetails, PydanticCustomError, PydanticKnownError, ValidationError
 from pydantic_core.core_schema import (
     CoreSchema,
     no_info_plain_validator_function,
     plain_serializer_function_ser_schema,
 )
 
-from turnloom.errors import TurnloomError
+from turnloom.errors import TurnloomError, did_you_mean
 
 GROUPS = {
     "turnloom.objectives": "objective",
@@ -92,6 +92,17 @@ def find_plugin(group: str, name: str, own: Collection[str]) -> Plugin | None:
     return plugins[0] if plugins else None
 
 
+def _refuse_unknown(value: Any, model: type[BaseModel]) -> None:
+    """Refuse a misspelt option with the nearest known ones; pydantic would say that it is extra, and no more."""
+    unknown = [name for name in value if name not in model.model_fields] if isinstance(value, dict) else []
+    if unknown and model.model_config.get("extra") == "forbid":
+        options = [name for name in model.model_fields if name != "kind"]
+        hint = did_you_mean(str(unknown[0]), options) or f"its options are {', '.join(options) or 'none'}"
+        problem = PydanticCustomError("extra_forbidden", "there is no such option; {hint}", {"hint": hint})
+        details = InitErrorDetails(type=problem, loc=(str(unknown[0]),), input=value[unknown[0]])
+        raise ValidationError.from_exception_data(model.__name__, [details])
+
+
 class KindOfOption:
     """An annotation for fields that take Turnloom's own options, distinguished by `kind`, and those of other packages.
 
@@ -122,6 +133,7 @@ class KindOfOption:
             raise PydanticKnownError(
                 "union_tag_invalid", {"discriminator": "'kind'", "tag": kind, "expected_tags": expected}
             )
+        _refuse_unknown(value, model)
         return model.model_validate(value)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:

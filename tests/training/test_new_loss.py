@@ -71,7 +71,7 @@ def test_two_files_are_enough_to_train(recipe: Path, table: Path, start: Path, t
     ("option", "value", "problem"),
     [
         ("margin", "0", "Input should be greater than 0"),
-        ("margni", "1", "Extra inputs are not permitted"),
+        ("margni", "1", r"there is no such option; did you mean margin\?"),
         ("side", "left", "Input should be 'reply' or 'both'"),
     ],
 )
