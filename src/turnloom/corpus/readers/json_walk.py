@@ -1,7 +1,8 @@
 """Stream the records of a JSON export, wherever they lie in it: ``{"tickets": [...]}``, ``{"chats": {"list": [...]}}``.
 
 Only one record is in memory at a time, with the values that stand before it in the objects around it. A broken record
-costs itself: reading resumes at the next text that looks like a record's start.
+costs itself: reading resumes at the next line that starts as the record did, or else at the next text that looks like a
+record's start.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ _NEAR_END = 16
 _OVERLAP = 256
 _MAX_NESTING = 8
 _MAX_DEPTH = 200
+_MAX_INDENT = 80
+_CUT_OFF = "the record is cut off, and the next one starts inside it"
 
 
 @dataclass(slots=True, frozen=True)
@@ -49,6 +52,8 @@ class _Buffer:
     at: int = 0
     line: int = 1
     ended: bool = False
+    before: str = ""
+    """What stands before the position on its line, as far as an indentation reaches."""
     _decoder: Any = field(default_factory=lambda: codecs.getincrementaldecoder("utf-8-sig")("surrogateescape"))
 
     def more(self) -> bool:
@@ -66,7 +71,11 @@ class _Buffer:
         return True
 
     def move(self, at: int) -> None:
-        self.line += self.text.count("\n", self.at, at)
+        breaks = self.text.count("\n", self.at, at)
+        start = self.text.rfind("\n", self.at, at) + 1 if breaks else self.at
+        passed = self.text[start : min(at, start + _MAX_INDENT)]
+        self.before = passed if breaks else (self.before + passed)[:_MAX_INDENT]
+        self.line += breaks
         self.at = at
 
     def next_character(self) -> str:
@@ -77,8 +86,17 @@ class _Buffer:
             if self.at < len(self.text) or not self.more():
                 return self.text[self.at : self.at + 1]
 
-    def decode(self) -> Any:
-        """Decode the value at the position; raises ValueError and stays there if it is broken."""
+    def sibling(self) -> re.Pattern[str] | None:
+        """What a line looks like that starts a record as the position does; None if this line is no compact record."""
+        if self.before.strip() or not self.text.startswith('{"', self.at):
+            return None
+        return re.compile(rf'\n{re.escape(self.before)}\{{"')
+
+    def decode(self, sibling: re.Pattern[str] | None = None) -> Any:
+        """Decode the value at the position; raises ValueError and stays there if it is broken.
+
+        A value that swallows the start of a `sibling` belongs to a record that was cut off.
+        """
         while True:
             try:
                 value, end = _DECODER.raw_decode(self.text, self.at)
@@ -89,6 +107,8 @@ class _Buffer:
             if end == len(self.text) and not self.ended:  # A number may go on.
                 self.more()
                 continue
+            if sibling is not None and sibling.search(self.text, self.at, end):
+                raise ValueError(_CUT_OFF)
             self.move(end)
             return value
 
@@ -105,6 +125,18 @@ class _Buffer:
             if len(self.text) - self.at > _NEAR_END or not self.more():
                 raise json.JSONDecodeError("':' expected", self.text, self.at)
         self.move(colon.end())
+
+    def resume_at_line(self, indent: str, after: int) -> bool:
+        """Move to the next record on a line after this one, with this indentation; False if there is none nearby."""
+        if self.line > after and self.before == indent and RECORD_START.match(self.text, self.at):
+            return True
+        following = re.compile(rf"\n{re.escape(indent)}(?=\{{\s*\")")
+        found = following.search(self.text, self.at)
+        if found is None and self.more():
+            found = following.search(self.text, self.at)
+        if found is not None:
+            self.move(found.end())
+        return found is not None
 
     def resume(self, start: re.Pattern[str]) -> None:
         """Move to the next start of a record after the position, or to the end."""
@@ -131,7 +163,7 @@ class JsonWalk:
         self._paths = frozenset(paths)
         self._ways = frozenset(path[:length] for path in paths for length in range(len(path)))
         self._start = start
-        self._line, self._nth = 0, 0
+        self._line, self._nth, self._found = 0, 0, 0
 
     def records(self) -> Iterator[Found | Rejection]:
         """Yield the records, and a Rejection for each one that cannot be decoded."""
@@ -139,14 +171,21 @@ class JsonWalk:
             yield from self._guarded((), {}, 0)
 
     def _guarded(self, path: Path, around: dict[str, Any], depth: int) -> Iterator[Found | Rejection]:
+        buffer = self._buffer
+        buffer.next_character()
+        line, found = buffer.line, self._found
+        indent = None if buffer.before.strip() else buffer.before
+        piece = buffer.text[buffer.at : buffer.at + 1_000]
         try:
             yield from self._values(path, around, depth)
         except (ValueError, RecursionError) as error:
-            buffer = self._buffer
-            piece = shorten(buffer.text[buffer.at : buffer.at + 1_000])
-            yield Rejection(buffer.line, json_problem(error), piece)
-            # Every level of a text nested too deeply looks like a start.
-            buffer.resume(_NEXT_LINE if isinstance(error, RecursionError) else self._start)
+            if self._found > found:  # The values around other records, not a record.
+                line, piece, indent = buffer.line, buffer.text[buffer.at : buffer.at + 1_000], None
+            yield Rejection(line, json_problem(error), shorten(piece))
+            if isinstance(error, RecursionError):  # Every level of a text nested too deeply looks like a start.
+                buffer.resume(_NEXT_LINE)
+            elif indent is None or not buffer.resume_at_line(indent, line):
+                buffer.resume(self._start)
 
     def _values(self, path: Path, around: dict[str, Any], depth: int) -> Iterator[Found | Rejection]:
         """Yield the records in the value at the position."""
@@ -159,7 +198,7 @@ class JsonWalk:
             yield from self._object(path, around, depth)
         else:
             line = self._buffer.line
-            value = self._buffer.decode()
+            value = self._buffer.decode(self._buffer.sibling())
             if path in self._paths:
                 yield Found(self._record(line, value), path, around)
             elif not path:
@@ -177,26 +216,31 @@ class JsonWalk:
 
     def _object(self, path: Path, around: dict[str, Any], depth: int) -> Iterator[Found | Rejection]:
         buffer, line, entered = self._buffer, self._buffer.line, False
+        indent, sibling = buffer.before, buffer.sibling()
         own: dict[str, Any] = {}
         buffer.move(buffer.at + 1)
         while (character := buffer.next_character()) != "}":
             if not character:
                 raise ValueError(f"the file ends inside the record that starts at line {line}")
+            if character != '"':  # Not to be decoded: after a record that was cut off, it is the next one.
+                raise ValueError(f"a key is expected, not {character!r}")
             key = buffer.decode()
-            if not isinstance(key, str):
-                raise ValueError(f"a key is {type(key).__name__}, not text")
             buffer.skip_colon()
             inner = (*path, key)
-            if buffer.next_character() in "[{" and (inner in self._paths or inner in self._ways):
+            following = buffer.next_character()
+            if sibling and following == "{" and buffer.before == indent and buffer.line > line:
+                raise ValueError(_CUT_OFF)
+            if following in "[{" and (inner in self._paths or inner in self._ways):
                 entered = True
                 yield from self._values(inner, {**around, **own}, depth + 1)
             else:
-                own[key] = buffer.decode()
+                own[key] = buffer.decode(sibling)
         buffer.move(buffer.at + 1)
         if path in self._paths and not entered:
             yield Found(self._record(line, own), path, around)
 
     def _record(self, line: int, value: Any) -> JsonRecord:
+        self._found += 1
         self._nth = self._nth + 1 if line == self._line else 1
         self._line = line
         return JsonRecord(line, value, nth=self._nth)
