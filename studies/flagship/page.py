@@ -16,6 +16,7 @@ from studies.methods.arms import RESULTS as METHOD_RESULTS
 from studies.methods.figures import as_used, finished_seeds
 from turnloom.benchmarks import RunResult
 
+TASKS = "Measure a column with any model, as `turnloom evaluate MODEL --tasks TASKS`. Of several tasks it is the mean."
 PAGE = Path("docs/results-tables.md")
 BASELINES = {"base model": "all-MiniLM-L6-v2", "gte-small": "gte-small"}
 ALL_ROWS: Rows = {
@@ -39,6 +40,12 @@ def runs() -> dict[str, list[RunResult]]:
     return {name: [as_used(run) for run in seeds] for name, seeds in found.items()}
 
 
+def tasks_table() -> list[str]:
+    """What to give `turnloom evaluate` for each column."""
+    lines = [f"| {title} | `{','.join(tasks)}` |" for title, tasks in ALL_ROWS.items()]
+    return ["| column | `--tasks` |", "|---|---|", *lines]
+
+
 def main() -> None:
     found = runs()
     (_, ours), *others = found.items()
@@ -46,7 +53,16 @@ def main() -> None:
     columns = {f"over {name}": (mean, mean_run(seeds)) for name, seeds in others}
     scores = transposed(scores_table(found, ALL_ROWS), 5)
     differences = transposed(differences_table(columns, ALL_ROWS), 3)
-    put_tables(PAGE, ["## Scores"], *scores, ["## Differences: turnloom minus the others"], *differences)
+    put_tables(
+        PAGE,
+        ["## Scores"],
+        *scores,
+        ["## Differences: turnloom minus the others"],
+        *differences,
+        ["## Tasks"],
+        [TASKS],
+        tasks_table(),
+    )
 
 
 if __name__ == "__main__":
