@@ -141,7 +141,8 @@ def test_data_commands(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.M
     (tmp_path / "sgd").mkdir()
     code, out, _ = run(capsys, monkeypatch, "data", "list", "--task", "corpus", "--use", "open")
     assert code == 0
-    assert "sgd" in out
+    (sgd,) = [line for line in out.splitlines() if "sgd" in line]
+    assert "acts, intents" in sgd
     assert "dailydialog" not in out
     _, out, _ = run(capsys, monkeypatch, "data", "info", "star")
     assert "by a hash of the dialogue's id: train 80 %, dev 10 %, test 10 %" in out

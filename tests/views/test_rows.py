@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +15,7 @@ from tests.views.naive import Row, naive_rows
 from turnloom.corpus.engine import daft
 from turnloom.corpus.schema import Dialogue, Turn, dialogues_to_arrow
 from turnloom.views import Consecutive, ContextResponse, Dropout, Manipulations, Matching, Packed, ViewOptions, Windows
-from turnloom.views.dialogue_view import DialogueView, dialogue_rows
+from turnloom.views.dialogue_view import Dialogues, DialogueView, Spans, dialogue_rows
 
 TEXTS = st.lists(
     st.sampled_from(["yes", "Grüß dich", "你好", "a table for two", "ok\tthen ", "🙂", "no\u3000way"]), max_size=4
@@ -201,3 +203,22 @@ def test_rows_know_which_dialogue_they_are_of() -> None:
         keys[row["reply"][0]].add(row["dialogue"])
     assert [len(each) for each in keys.values()] == [1, 1]
     assert keys["x"] != keys["y"]
+
+
+class _Asked(DialogueView):
+    """As a plug-in's view: a turn with an act, and the turn before it."""
+
+    def spans(self, dialogues: Dialogues, seed: int) -> Spans:
+        acts = pc.fill_null(pc.binary_join(dialogues.acts, " "), "")
+        replies = np.flatnonzero(np.asarray(pc.match_substring(acts, "REQUEST")) & (dialogues.positions > 0))
+        return Spans(replies - 1, replies, replies)
+
+
+def test_a_view_can_choose_turns_by_their_acts() -> None:
+    said = [("a table", []), ("for how many", ["INFORM", "REQUEST"]), ("two", []), ("where", ["REQUEST"])]
+    plain = Dialogue("one", "s", [Turn("user", "hi"), Turn("system", "hello")])
+    acted = Dialogue(
+        "two", "s", [Turn(f"speaker {number % 2}", text, acts) for number, (text, acts) in enumerate(said)]
+    )
+    rows = rows_of([plain, acted], _Asked())
+    assert {(context, reply) for _, context, reply, _ in rows} == {(("a table",), "for how many"), (("two",), "where")}

@@ -28,7 +28,7 @@ def list_sets(
     from turnloom.errors import TurnloomError
 
     table = Table()
-    for heading in ("name", "title", "tasks", "language", "use", "rows", "here"):
+    for heading in ("name", "title", "tasks", "turns have", "language", "use", "rows", "here"):
         table.add_column(heading, justify="right" if heading == "rows" else "left", overflow="fold")
     for entry in load_catalog().values():
         if (
@@ -42,7 +42,8 @@ def list_sets(
         except TurnloomError:
             here = "no"
         rows = f"{sum(file.rows for file in entry.files.values()):,}"
-        table.add_row(entry.name, entry.title, ", ".join(entry.tasks), entry.language, entry.use, rows, here)
+        tasks, labels = ", ".join(entry.tasks), ", ".join(entry.labels)
+        table.add_row(entry.name, entry.title, tasks, labels, entry.language, entry.use, rows, here)
     if not table.row_count:
         raise TurnloomError("no set matches", "leave out an option; 'turnloom data list' shows all")
     console.print(table)
@@ -65,6 +66,7 @@ def info(name: str = typer.Argument(..., help="The set's name.")) -> None:
     lines = {
         "title": entry.title,
         "tasks": ", ".join(entry.tasks),
+        "turns have": ", ".join(entry.labels),
         "language": entry.language,
         "licence": f"{entry.licence} [{entry.use}]",
         "source": "; ".join(entry.sources),

@@ -27,7 +27,7 @@ Indices = npt.NDArray[np.int64]
 
 
 class Dialogues:
-    """A batch of dialogues as flat arrays: where each dialogue starts, and the text, speaker and intent of each turn.
+    """A batch of dialogues as flat arrays: where each dialogue starts, and each turn's text, speaker, intent and acts.
 
     `keys` are hashes of each dialogue's id, source and texts: the same in every run and every partition.
     """
@@ -36,7 +36,7 @@ class Dialogues:
         self.offsets, flat = split_turns(turns)
         self.texts = flat.field("text").cast(pa.large_string())
         self.speakers = flat.field("speaker").cast(pa.large_string()).fill_null("")
-        self._intents = flat.field("intent")
+        self._intents, self._acts = flat.field("intent"), flat.field("acts")
         texts = pa.LargeListArray.from_arrays(pa.array(self.offsets), self.texts)
         self.keys: Keys = dialogue_hashes([ids, sources, texts])
 
@@ -44,6 +44,11 @@ class Dialogues:
     def intents(self) -> pa.Array:
         """The intent of each turn, null without one."""
         return self._intents.cast(pa.large_string())
+
+    @cached_property
+    def acts(self) -> pa.Array:
+        """The acts of each turn, a list of strings; null or empty without any."""
+        return self._acts.cast(pa.list_(pa.string()))
 
     @cached_property
     def owners(self) -> Indices:

@@ -38,6 +38,7 @@ class DataSet(BaseModel):
     name: str
     title: str
     tasks: list[str]
+    labels: list[Literal["acts", "intents"]] = Field(default_factory=list)
     language: str
     use: Literal["open", "noncommercial", "unclear"]
     licence: str
