@@ -31,8 +31,9 @@ def run_all(runner: str, source: str, model: str, place: str) -> None:
     from turnloom.cli.main import app
 
     table, out = Path(place) / "table", Path(place)
+    patterns = Path(place).parent / "patterns.yaml"
     options = ["--merge-speakers", "--hold-out", "banking77", "--runner", runner, "--out", str(table)]
-    app(["prepare", source, *options], standalone_mode=False)
+    app(["prepare", source, *options, "--replace", str(patterns)], standalone_mode=False)
     build_view(table, out / "view", Windows(), source_weights={"log": 1.5})
     load = partial(load_noted, Path(model), out / "loads")
     build_vectors([table], out / "vectors", VectorOptions(load, on_ray=runner == "ray", turns_per_range=200))
@@ -57,6 +58,7 @@ def test_ray_gives_the_same_table_view_and_vectors(tmp_path: Path) -> None:
     rows.append(Dialogue("held", "log", [Turn("a", "so"), *[Turn("b", text) for text in said], Turn("a", "fine")]))
     source, model = save(tmp_path / "in", rows), write_start(tmp_path / "model")
     native, ray = tmp_path / "native", tmp_path / "ray"
+    (tmp_path / "patterns.yaml").write_text("- {name: NUMBER, pattern: '(?i)one|two|three'}\n")
     run_all("native", str(source), str(model), str(native))
     command = [sys.executable, "-c", CHILD, "ray", str(source), str(model), str(ray)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=900)
@@ -64,6 +66,7 @@ def test_ray_gives_the_same_table_view_and_vectors(tmp_path: Path) -> None:
 
     manifests = [json.loads((out / "table" / "manifest.json").read_text()) for out in (native, ray)]
     assert manifests[0]["content_hash"] == manifests[1]["content_hash"]
+    assert [manifest["counts"]["personal_data"]["NUMBER"] for manifest in manifests] == [3, 3]
     cut = [manifest["counts"]["contamination"] for manifest in manifests]
     assert cut[0] == cut[1]
     assert cut[0]["leaked_turns"] == 1

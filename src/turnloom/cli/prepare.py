@@ -49,6 +49,9 @@ def prepare(
     names: str | None = typer.Option(
         None, help="Also replace names and addresses, with this spaCy model (name or path)."
     ),
+    replace: Path | None = typer.Option(
+        None, help="Also replace what the patterns of this YAML file match, such as booking references."
+    ),
     mapping: str | None = MAPPING,
     runner: str = typer.Option("native", help="Where it runs: native (this process) or ray."),
     overwrite: bool = typer.Option(False, help="Replace an existing table."),
@@ -72,6 +75,7 @@ def prepare(
     from turnloom.corpus.engine import use_runner
     from turnloom.corpus.prepare import PrepareOptions
     from turnloom.corpus.prepare import prepare as run
+    from turnloom.corpus.privacy.replacements import load_replacements
     from turnloom.corpus.table import WORK, remove_workspace
 
     held = hold_out_names(split_names(hold_out))
@@ -82,6 +86,7 @@ def prepare(
             near_duplicates=NearOptions(threshold=threshold, bands=bands, rows=rows) if near else None,
             scrub=scrub,
             names_model=names,
+            replace=load_replacements(replace) if replace else (),
             hold_out=tuple(held),
         )
     except ValidationError as error:

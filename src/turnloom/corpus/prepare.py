@@ -23,9 +23,11 @@ from turnloom.corpus.cleaning.near import PRINTS, NearOptions, band_names, near_
 from turnloom.corpus.cleaning.normalise import clean, count_merged_turns, merge_speakers, with_text_keys
 from turnloom.corpus.engine import daft, frugally
 from turnloom.corpus.privacy import personal_counts, scrubbed
+from turnloom.corpus.privacy.replacements import Replacement
 from turnloom.corpus.schema import ARROW_SCHEMA, SCHEMA_VERSION
 from turnloom.corpus.table import MANIFEST, WORK, Manifest, TableWriter, Workspace, read_manifest, read_table
 from turnloom.corpus.turn_arrays import map_turns, with_row_keys
+from turnloom.errors import TurnloomError
 
 
 class PrepareOptions(BaseModel):
@@ -39,6 +41,7 @@ class PrepareOptions(BaseModel):
         near_duplicates: When to drop dialogues that nearly equal another one; None for never.
         scrub: Whether to replace personal data by placeholders.
         names_model: A spaCy model, by name or path, that finds names and addresses; None to keep them.
+        replace: Patterns of one's own for what else is replaced, before personal data is.
         hold_out: Names of public sets whose evaluation splits to remove.
     """
 
@@ -50,6 +53,7 @@ class PrepareOptions(BaseModel):
     near_duplicates: NearOptions | None = Field(default_factory=NearOptions)
     scrub: bool = True
     names_model: str | None = None
+    replace: tuple[Replacement, ...] = ()
     hold_out: tuple[str, ...] = ()
 
 
@@ -147,7 +151,8 @@ class _Job:
         kept = self._merged(self._cut_as_said(self._kept(copies, twins)))
         if self.hold_out:
             kept = cut_dialogues(kept, self.hold_out, self.options.min_turns)
-        return scrubbed(kept, self.options.names_model) if self.options.scrub else kept
+        options = self.options
+        return scrubbed(kept, options.names_model, options.replace) if options.scrub else kept
 
     def contamination(self, copies: Any | None, twins: Any | None) -> dict[str, int]:
         """Return how many turns and pairs of each held-out set were found."""
@@ -201,6 +206,8 @@ def prepare(
         on_step: Called with each step's name before it starts.
     """
     options = options or PrepareOptions()
+    if options.replace and not options.scrub:
+        raise TurnloomError("patterns of your own are replaced while scrubbing, which is off", "leave out --no-scrub")
     described = options.model_dump(mode="json")
     identity = [read_manifest(source).content_hash, described, SCHEMA_VERSION, turnloom.__version__]
     job_id = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
@@ -218,7 +225,7 @@ def prepare(
     contamination = job.contamination(copies, twins)
     on_step("writing the table")
     writer.write(job.table(copies, twins))
-    personal = personal_counts(writer.staged()) if options.scrub else {}
+    personal = personal_counts(writer.staged(), options.replace) if options.scrub else {}
     counts = {"job": job_id, "options": described, "steps": job.counts}
     manifest = writer.finish(command, {**counts, "contamination": contamination, "personal_data": personal})
     work.remove()

@@ -2,10 +2,12 @@
 
 `patterns` finds personal data with a recognisable format or place: names in greetings and signatures, too. Presidio
 with a spaCy model replaces the other names and places by <NAME> and <ADDRESS> (extra `privacy`).
+`replacements` finds what patterns of one's own match, before all others.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ import pyarrow as pa
 from turnloom.corpus.cleaning.sign_offs import without_signatures
 from turnloom.corpus.engine import daft, with_columns
 from turnloom.corpus.privacy.patterns import KINDS, scrub_texts, with_placeholders
+from turnloom.corpus.privacy.replacements import Replacement, replace_texts
 from turnloom.corpus.turn_arrays import TURNS_TYPE, join_turns, split_turns, sums, with_texts
 from turnloom.errors import TurnloomError
 
@@ -59,16 +62,27 @@ def scrub_names(texts: pa.Array, model: str) -> tuple[pa.Array, list[list[str]]]
     return pa.array([text for text, _ in scrubbed], texts.type), [kinds for _, kinds in scrubbed]
 
 
-def scrubbed(table: Any, names_model: str | None) -> Any:
+def _kinds(replacements: Sequence[Replacement]) -> tuple[str, ...]:
+    """Return the types of placeholders, those of one's own last."""
+    return tuple(dict.fromkeys((*KINDS, *(one.name for one in replacements))))
+
+
+def scrubbed(table: Any, names_model: str | None, replacements: Sequence[Replacement] = ()) -> Any:
     """Replace personal data by placeholders, and add a column `scrubbed` that counts them by type."""
-    counted = pa.struct([(kind, pa.int32()) for kind in KINDS])
+    kinds = _kinds(replacements)
+    counted = pa.struct([(kind, pa.int32()) for kind in kinds])
 
     def change(texts: pa.Array) -> tuple[pa.Array, npt.NDArray[np.int32]]:
-        texts, counts = scrub_texts(texts)
+        texts, own = replace_texts(texts, replacements)
+        texts, found = scrub_texts(texts)
+        counts = np.zeros((len(texts), len(kinds)), np.int32)
+        counts[:, : len(KINDS)] = found
+        for one, matches in zip(replacements, own.T, strict=True):
+            counts[:, kinds.index(one.name)] += matches
         if names_model:
             texts, replaced = scrub_names(texts, names_model)
             for kind in NAME_KINDS:
-                counts[:, KINDS.index(kind)] += np.array([kinds.count(kind) for kinds in replaced], np.int32)
+                counts[:, kinds.index(kind)] += np.array([one.count(kind) for one in replaced], np.int32)
         return without_signatures(texts), counts
 
     def scrub(turns: pa.Array) -> list[pa.Array]:
@@ -77,13 +91,13 @@ def scrubbed(table: Any, names_model: str | None) -> Any:
         changed = join_turns(offsets, with_texts(flat, texts, lambda values: change(values)[0]))
         none = np.zeros(len(turns), np.int32)
         columns = [pa.array(sums(own, offsets).astype(np.int32) if own.any() else none) for own in counts.T]
-        return [changed, pa.StructArray.from_arrays(columns, names=list(KINDS))]
+        return [changed, pa.StructArray.from_arrays(columns, names=list(kinds))]
 
     return with_columns(table, {"turns": TURNS_TYPE, "scrubbed": counted}, scrub, "turns")
 
 
-def personal_counts(table: Any) -> dict[str, int]:
+def personal_counts(table: Any, replacements: Sequence[Replacement] = ()) -> dict[str, int]:
     """Count the replaced personal data of a scrubbed table by type, omitting types that do not occur."""
-    col = daft().col
-    counts = table.agg(*[col("scrubbed").get(kind).sum().alias(kind) for kind in KINDS]).to_pylist()[0]
+    col, kinds = daft().col, _kinds(replacements)
+    counts = table.agg(*[col("scrubbed").get(kind).sum().alias(kind) for kind in kinds]).to_pylist()[0]
     return {kind: count for kind, count in counts.items() if count}
