@@ -166,6 +166,8 @@ def test_a_reload_follows_links_that_were_switched(tmp_path: Path) -> None:
     (tmp_path / "intents").symlink_to("intents-1")
     allowed = ["model", "reranker", "intents-1", "intents-2"]
     config = settings(tmp_path, allowed_folders=allowed, limits={"request_seconds": 1}, **parts)
+    assert not config.model_copy(update={"scrub": False}).following_links().scrub, "what was changed stays changed"
+    assert config.model_copy(update={"intents": None}).following_links().intents is None
     with served(config, encoder) as client:
         service = client.app.state.service  # type: ignore[attr-defined]
 

@@ -107,8 +107,7 @@ class Limits(_Part):
         characters: The maximum length of one text.
         turns: The maximum number of turns per conversation.
         tokens: The maximum number of tokens to compute; four characters count as one token.
-        wait_seconds: A request that would wait longer for its turn gets status 429 at once; a large one may wait three
-            times as long as it takes itself.
+        wait_seconds: What would wait longer gets status 429 at once; a large request may wait three times its own time.
         request_seconds: A request that takes longer gets status 504.
         drain_seconds: How long a stopping worker still accepts requests while it reports that it is not ready.
     """
@@ -193,8 +192,7 @@ class ServiceConfig(_Part):
         keys: API keys. Without any, the service listens on this machine only and allows everything.
         hosts: Names that clients may call the service by, besides `host` and those of this machine. Checked if there
             are no keys, so that no web page can reach it under a name of its own; with keys only if some are listed.
-        scrub: Whether personal data in added conversations and examples is replaced by placeholders before it is saved,
-            as `turnloom prepare` does.
+        scrub: Whether `turnloom prepare`'s placeholders replace personal data in what is added before it is saved.
         cors_origins: Origins whose web pages may call the service; `*` is refused.
         logs: What is logged.
         telemetry: Where to send traces and metrics; by default nowhere.
@@ -222,7 +220,7 @@ class ServiceConfig(_Part):
     logs: Logs = Logs()
     telemetry: Telemetry | None = None
     page: bool = True
-    _written: tuple[ServiceConfig, Path] | None = PrivateAttr(None)
+    _written: tuple[ServiceConfig, Path, dict[str, Any]] | None = PrivateAttr(None)
 
     @field_validator("cors_origins")
     @classmethod
@@ -234,18 +232,21 @@ class ServiceConfig(_Part):
 
     @model_validator(mode="after")
     def _whole(self) -> ServiceConfig:
-        names = [key.name for key in self.keys]
-        if len(set(names)) < len(names):
+        if len({key.name for key in self.keys}) < len(self.keys):
             raise ValueError("two keys have the same name")
-        if len({key.hash for key in self.keys}) < len(names):
+        if len({key.hash for key in self.keys}) < len(self.keys):
             raise ValueError("two keys have the same hash; make one with: turnloom serve --new-key NAME")
         if not self.keys and not is_loopback(self.host):
             raise ValueError("without keys only 127.0.0.1 is served; add a key or listen there")
         return self
 
     def following_links(self) -> ServiceConfig:
-        """Resolve and check all paths again: links among them may lead to other folders by now."""
-        return self._written[0].within(self._written[1]) if self._written else self
+        """Resolve and check its paths again, unless a copy changed them: links may lead to other folders by now."""
+        if self._written is None:
+            return self
+        again = self._written[0].within(self._written[1])
+        same = [part for part, resolved in self._written[2].items() if getattr(self, part) == resolved]
+        return self.model_copy(update={part: getattr(again, part) for part in same})
 
     def within(self, folder: Path) -> ServiceConfig:
         """Resolve all paths against a folder, and check that they are inside the allowed folders.
@@ -270,7 +271,7 @@ class ServiceConfig(_Part):
         if self.tenant_names:
             changes["tenants"] = inside("tenants", self.tenants)
         resolved = self.model_copy(update=changes)
-        resolved._written = (self, folder.absolute())
+        resolved._written = (self, folder.absolute(), changes)
         return resolved
 
     @property
@@ -291,10 +292,9 @@ class ServiceConfig(_Part):
             # A link to another tenant's folder would be a way across.
             if not (folder / part).resolve().is_relative_to(folder):
                 raise TurnloomError(f"tenant {name}: {folder / part} leads out of its folder", "copy the files there")
-        replies = self.replies.model_dump() if self.replies else {}
         parts: dict[str, Any] = {
             "intents": IntentOptions(folder=folder / "intents"),
-            "replies": ReplyServing(**replies | {"folder": folder / "replies"}),
+            "replies": ReplyServing(**dict(self.replies or {}) | {"folder": folder / "replies"}),
         }
         there = {part: options if options.folder.is_dir() else None for part, options in parts.items()}
         return self.model_copy(update={**there, "state": folder / "state"})
