@@ -221,6 +221,22 @@ class TestTables:
         assert entries[0].line == 2
         assert texts(entries[1]) == ["next", "fine, too"]
 
+    def test_the_rest_of_a_broken_record_goes_with_it(self) -> None:
+        broken = '7,ann,"Where is it?\nI wait, and wait, and wait, really.\nAnn\n'
+        rows = [f'{number},ben,"It ships.\nOn {number}, I think."\n' for number in range(1, 13)]
+        content = "conv,author,text\n" + "".join(rows[:6]) + broken + "".join(rows[6:])
+        entries = read("csv", content)
+        rejections = [entry for entry in entries if isinstance(entry, Rejection)]
+        assert [(entry.line, entry.reason) for entry in rejections] == [(14, "a quote is opened and never closed")]
+        assert rejections[0].piece == broken.strip()
+        assert [text for entry in entries if isinstance(entry, Parsed) for text in texts(entry)] == [
+            f"It ships.\nOn {number}, I think." for number in range(1, 13)
+        ]
+
+    def test_each_row_that_is_cut_off_is_a_record(self) -> None:
+        entries = read("csv", "conv,author,text\n1,ann,hi\n2,ann\n3,b\n4\n5,ben,bye\n")
+        assert [entry.line for entry in entries if isinstance(entry, Rejection)] == [3, 4, 5]
+
     def test_wrong_rows_are_named(self) -> None:
         content = b"conv,turn,body\n1,1\n,1,hi\n1,x,hi\n1,1,\xff\n1,1," + b"y" * 100_001 + b"\n1,1,good\n"
         reasons = [entry.reason for entry in read("csv", content) if isinstance(entry, Rejection)]

@@ -7,6 +7,7 @@ import io
 import itertools
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 
 from turnloom.corpus.readers import cells
 from turnloom.corpus.readers.base import Head, ReadOptions
@@ -138,17 +139,53 @@ def sample_rows(head: Head) -> tuple[list[str], list[Row]]:
     return names, list(itertools.islice(rows, SAMPLE_ROWS))
 
 
+class _FirstCells:
+    """What the first cells of a table's rows look like: with digits, letters, spaces or none of them."""
+
+    def __init__(self) -> None:
+        self._seen: set[tuple[bool, ...]] = set()
+
+    @staticmethod
+    def _look(cell: str) -> tuple[bool, ...]:
+        return tuple(any(map(test, cell.strip())) for test in (str.isdigit, str.isalpha, str.isspace))
+
+    def add(self, cell: str) -> None:
+        self._seen.add(self._look(cell))
+
+    def are_unlike(self, cell: str) -> bool:
+        return bool(self._seen) and self._look(cell) not in self._seen
+
+
 def _rows(lines: Iterator[Line | Rejection], names: list[str], delimiter: str) -> Iterator[Row | Rejection]:
+    """Yield the rows. Lines below a broken one that don't start as rows do are the rest of its text, and go with it."""
+    starts = _FirstCells()
+    broken: Rejection | None = None
     for record in split_records(lines, delimiter, len(names)):
-        if isinstance(record, Rejection):
-            yield record
+        entry = _row(record, names, delimiter)
+        if isinstance(entry, Row):
+            starts.add(entry.values[names[0]])
+        elif broken is not None and starts.are_unlike(entry.piece.partition(delimiter)[0]):
+            broken = replace(broken, piece=shorten(f"{broken.piece}\n{entry.piece}"))
             continue
-        number, fields = record
-        if len(fields) != len(names):
-            reason = f"it has {len(fields)} fields, the header has {len(names)}"
-            yield Rejection(number, reason, shorten(delimiter.join(fields)))
+        if broken is not None:
+            yield broken
+            broken = None
+        if isinstance(entry, Row):
+            yield entry
         else:
-            yield Row(number, dict(zip(names, fields, strict=True)))
+            broken = entry
+    if broken is not None:
+        yield broken
+
+
+def _row(record: tuple[int, list[str]] | Rejection, names: list[str], delimiter: str) -> Row | Rejection:
+    if isinstance(record, Rejection):
+        return record
+    number, fields = record
+    if len(fields) == len(names):
+        return Row(number, dict(zip(names, fields, strict=True)))
+    reason = f"it has {len(fields)} fields, the header has {len(names)}"
+    return Rejection(number, reason, shorten(delimiter.join(fields)))
 
 
 class TurnRows:
