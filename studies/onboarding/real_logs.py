@@ -6,8 +6,9 @@ Usage: TURNLOOM_DATA=... python -m studies.onboarding.real_logs run FOLDER [CONV
 
 The logs are threads of airlines' customers (TwACS, CC BY-NC-SA: read, never stored here), written like a support desk's
 export. `run` times the command; once it has finished, it is not run again. `sheet` writes what two raters read: 200
-replies that the index suggests in threads which the command did not see, 50 replies that were really given in others,
-in random order and without saying which is which, and 40 drafted groups. `score` records the figures and keeps the
+replies that the service would suggest in threads which the command did not see, 50 replies that were really given in
+others, in random order and without saying which is which, and 40 drafted groups. Threads in which the service keeps
+silent are counted and left out. `score` records the figures and keeps the
 ratings. FOLDER stays outside the repository.
 """
 
@@ -22,7 +23,8 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +39,11 @@ from turnloom.corpus.cleaning.sign_offs import are_parts, without_signatures
 from turnloom.corpus.privacy.patterns import scrub_texts
 from turnloom.replies import ReplyIndex
 from turnloom.runtime import load_encoder
+from turnloom.service.config_file import load_config
 
 CONVERSATIONS, SUGGESTED, TRUE, GROUPS, MEMBERS = 15_000, 200, 50, 40, 12
+LOOKED_AT = 2_000
+"""Threads that were looked at while the order of replies was worked out."""
 SPEAKERS = {"user": "customer", "system": "agent"}
 MODEL = "models/turnloom-mini"
 RUBRIC = Path(__file__).with_name("rubric.txt")
@@ -106,24 +111,33 @@ def write_sheet(folder: Path) -> None:
     """Write replies and groups to rate, the rubric, and the key to what each reply is."""
     made, rng = folder / "quickstart", random.Random(0)
     items: list[tuple[str, dict[str, Any]]] = []
-    index = open_index(made)
-    for turns, said, true in cut_before_replies(threads()[1], rng):
-        is_suggested = len(items) < SUGGESTED
-        if not is_suggested and are_parts(pa.array([true]))[0].as_py():
-            continue
-        reply = index.suggest(turns, k=1)[0].text if is_suggested else true
-        shown = {"conversation": said, "reply": reply}
-        items.append(("suggested" if is_suggested else "true", shown))
-        if len(items) == SUGGESTED + TRUE:
-            break
+    asked = cut_before_replies(threads()[1][LOOKED_AT:], rng)
+    suggest, silent = suggester(made), 0
+    while len(items) < SUGGESTED:
+        turns, said, _ = next(asked)
+        reply = suggest(turns)
+        silent += reply is None
+        if reply is not None:
+            items.append(("suggested", {"conversation": said, "reply": reply}))
+    whole = ((said, true) for _, said, true in asked if not are_parts(pa.array([true]))[0].as_py())
+    items += [("true", {"conversation": said, "reply": true}) for said, true in islice(whole, TRUE)]
     rng.shuffle(items)
     sheet = folder / "sheet"
     sheet.mkdir(exist_ok=True)
     write_lines(sheet / "replies.jsonl", [shown for _, shown in items])
     write_lines(sheet / "groups.jsonl", groups(made / "intents.csv", rng))
-    (folder / "key.json").write_text(json.dumps([kind for kind, _ in items]), encoding="utf-8")
+    key = {"silent": silent, "kinds": [kind for kind, _ in items]}
+    (folder / "key.json").write_text(json.dumps(key), encoding="utf-8")
     shutil.copy(RUBRIC, sheet)
     print(sheet)
+
+
+def suggester(made: Path) -> Callable[[list[str]], str | None]:
+    """Return what suggests the first reply as the service would: in its mode, and nothing where it is unsure."""
+    replies = load_config(made / "service.yaml").replies
+    assert replies is not None
+    index, options = open_index(made), {"mode": replies.mode, "min_score": replies.min_score}
+    return lambda turns: next((one.text for one in index.suggest(turns, 1, **options)), None)  # type: ignore[arg-type]
 
 
 def groups(path: Path, rng: random.Random) -> list[dict[str, Any]]:
@@ -146,7 +160,9 @@ def score(folder: Path, *ratings: str) -> None:
     """Record what the raters say, each figure the mean of theirs, and how far they agree."""
     key = json.loads((folder / "key.json").read_text(encoding="utf-8"))
     raters = [json.loads(Path(path).read_text(encoding="utf-8")) for path in ratings]
-    record("onboarding", rated(key, raters))
+    kinds, silent = key["kinds"], key["silent"]
+    answered = 100 * kinds.count("suggested") / (kinds.count("suggested") + silent)
+    record("onboarding", rated(kinds, raters) | {"replies_answered_percent": answered})
     RESULTS.put("rated", {"key": key, **{f"rater{number}": rater for number, rater in enumerate(raters, 1)}})
 
 

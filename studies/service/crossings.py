@@ -26,8 +26,8 @@ import httpx
 
 from studies.lib.figures import record
 from studies.service.lab import ADMIN, arguments, save, service
-from turnloom.service.config import KeyScope
 from turnloom.service.keys import hashed
+from turnloom.service.scopes import KeyScope
 
 TENANTS = ("acme", "bolt", "corvo")
 INDEXED_EVERY = 5.0

@@ -19,7 +19,7 @@ import psutil
 import yaml
 
 from studies.lib.results import Results
-from turnloom.service.config import KeyScope
+from turnloom.service.scopes import KeyScope
 
 THINGS = ["lamp", "desk", "chair", "sofa", "shelf", "table", "rug", "mirror", "clock", "vase"]
 ASKS = {

@@ -159,7 +159,7 @@ def test_a_model_that_training_made_worse_is_not_used(
     code, said, _ = run(capsys, monkeypatch, *command, "--recipe", str(tmp_path / "wild.yaml"))
     assert code == 0
     assert "Replies and intents below use the base model, which is better." in said
-    assert f"turnloom replies search {out}/replies --model {out}/base-model 'a message'" in said
+    assert f"turnloom replies search {out}/replies --model {out}/base-model" in said
     config = load_config(out / "service.yaml")
     check_folders(config)
     assert config.model.path == out / "base-model"

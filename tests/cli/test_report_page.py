@@ -60,7 +60,7 @@ def test_report_writes_a_page(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [pytest.param(1280, marks=pytest.mark.nightly), 390])
 def test_it_opens_without_errors_and_fits(
     tmp_path: Path, width: int, measured: tuple[dict[str, RunResult], Path]
 ) -> None:

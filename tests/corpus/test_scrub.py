@@ -395,6 +395,7 @@ def test_each_pattern_takes_linear_time(pattern: Pattern) -> None:
     assert_linear(search)
 
 
+@pytest.mark.nightly
 def test_scrubbing_takes_linear_time() -> None:
     assert_linear(scrub_text, 12 * BUDGET)  # All patterns, and as often as something is replaced.
 

@@ -23,6 +23,16 @@ PAGES = {path.relative_to(ROOT).as_posix(): list(blocks(path)) for path in pages
 EVERY = [block for found in PAGES.values() for block in found]
 QUICK = {"docs/guides/intents.md", "docs/guides/replies.md", "docs/guides/read-your-logs.md", "docs/guides/views.md"}
 """Pages that take a few seconds; the others train, measure or serve, and are slow."""
+LONG = {
+    "docs/quickstart.md",  # README.md runs the same command.
+    "docs/tutorial.md",
+    "docs/deploy/backup.md",
+    "docs/guides/evaluate.md",
+    "docs/guides/rerank.md",
+    "docs/guides/serve.md",
+    "docs/guides/train.md",
+}
+"""Pages that take most of a minute: their code is run at night, their commands and options are checked each time."""
 BEFORE = {
     "docs/guides/export.md": ("turnloom replies build corpus --model my-model --out replies",),
     "docs/guides/compare.md": (
@@ -39,6 +49,8 @@ def runnable() -> list[Any]:
     noisy = pytest.mark.filterwarnings("ignore")  # MTEB warns about missing model cards and its own old names.
     marks = {name: [] if name in QUICK else [pytest.mark.slow] for name in names}
     marks["docs/guides/evaluate.md"].append(noisy)
+    for name in LONG:
+        marks[name].append(pytest.mark.nightly)
     return [pytest.param(name, marks=marks[name]) for name in names]
 
 

@@ -47,6 +47,7 @@ def test_links_of_the_site_lead_somewhere(site: Path) -> None:
     assert broken_in_site(site) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_every_page_fits_a_phone(site: Path) -> None:
     assert sideways(site) == []
@@ -64,7 +65,7 @@ def test_a_page_that_is_too_wide_is_found(site: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), [pytest.param(1280, "light", marks=pytest.mark.nightly), (390, "dark")])
 @pytest.mark.parametrize("name", LOOKED_AT)
 def test_nobody_is_kept_out(site: Path, name: str, width: int, scheme: str) -> None:
     with served(site) as address, opened(address + name, width, scheme) as (page, _):  # type: ignore[arg-type]

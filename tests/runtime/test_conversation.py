@@ -156,7 +156,7 @@ def test_what_does_not_fit_is_refused(folder: Path, tmp_path: Path) -> None:
         load_encoder(folder)
 
 
-@pytest.mark.parametrize("headed", [True, False])
+@pytest.mark.parametrize("headed", [True, pytest.param(False, marks=pytest.mark.nightly)])
 def test_an_export_reads_conversations_alike(tmp_path: Path, headed: bool) -> None:
     folder = (write_headed if headed else write_start)(tmp_path / "model")
     encoder = with_conversation(folder)

@@ -121,6 +121,7 @@ def test_in_8_bits_vectors_point_the_same_way(encoder_folder: Path, int8_folder:
     assert exported.fingerprint != original.fingerprint
 
 
+@pytest.mark.nightly
 def test_any_number_of_threads_computes_the_same(encoder_folder: Path, tmp_path: Path) -> None:
     export_model(encoder_folder, tmp_path / "out")
     one, three = (OnnxEncoder(tmp_path / "out", threads=threads, batch_tokens=20) for threads in (1, 3))

@@ -11,6 +11,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 from starlette.testclient import TestClient
 
 from tests.service.toy import INTENTS, HeadedEncoder, served, settings, with_intents, with_replies
@@ -207,6 +208,21 @@ def test_a_request_without_a_mode_gets_that_of_the_configuration(tmp_path: Path)
 
         assert scores() == scores(mode="text")
         assert scores() != scores(mode="typical")
+
+
+def test_unsure_replies_are_left_out_unless_a_request_names_a_mode(tmp_path: Path) -> None:
+    encoder = HeadedEncoder()
+    parts = with_replies(tmp_path, encoder)
+    parts["replies"] |= {"mode": "typical", "min_score": 2.0}
+    with served(settings(tmp_path, keys=[], **parts), encoder) as client:
+
+        def suggested(**mode: str) -> int:
+            asked = {"context": ["what does the sofa cost"], "conversation": "one", **mode}
+            return len(client.post("/v1/replies", json=asked).json()["replies"])
+
+        assert (suggested(), suggested(mode="typical"), suggested(mode="vector")) == (0, 5, 5)
+    with pytest.raises(ValidationError, match="min_score needs mode: typical"):
+        settings(tmp_path, replies={"folder": "replies", "min_score": 0.5})
 
 
 def test_replies_are_suggested_with_sources_and_grow(client: TestClient) -> None:

@@ -211,6 +211,7 @@ def test_workers_that_cannot_start_end_the_service(folder: Path) -> None:
     assert '"event":"not started"' in done.stdout + done.stderr
 
 
+@pytest.mark.nightly
 @shared
 def test_sighup_replaces_workers_one_after_another_and_no_request_fails(service: Service) -> None:
     process, before = service.running(), set(service.workers())
@@ -257,6 +258,7 @@ def test_workers_end_with_their_parent_and_a_restart_works_at_once(service: Serv
     assert not set(service.workers()) & set(workers)
 
 
+@pytest.mark.nightly
 @shared
 def test_workers_end_with_the_process_that_forked_them(two: Service) -> None:
     process, workers = two.running(), two.workers()
@@ -355,7 +357,7 @@ def test_a_wrong_configuration_is_one_line(folder: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def test_a_port_in_use_is_one_line(folder: Path, workers: int) -> None:
     with socket.socket() as taken:
         # As the workers of another service have it.
@@ -370,6 +372,7 @@ def test_a_port_in_use_is_one_line(folder: Path, workers: int) -> None:
     assert "(Address already in use)" in done.stderr
 
 
+@pytest.mark.nightly
 @pytest.mark.xdist_group("ray")
 def test_two_replicas_under_ray_serve(folder: Path) -> None:
     config, address = write_config(folder)

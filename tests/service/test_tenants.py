@@ -16,8 +16,8 @@ from tests.service.toy import HeadedEncoder, keys, served, settings
 from turnloom.errors import TurnloomError
 from turnloom.intents import IntentClassifier
 from turnloom.replies import ReplyIndex
-from turnloom.service.config import KeyScope
 from turnloom.service.keys import hashed
+from turnloom.service.scopes import KeyScope
 
 TENANTS = ("acme", "bolt")
 SCOPES = sorted({*get_args(KeyScope)} - {"admin"})

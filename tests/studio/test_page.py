@@ -136,6 +136,7 @@ def test_beyond_this_machine_a_key_is_asked_for(served: tuple[str, Workspace]) -
             assert (opened_page.status_code, key in str(opened_page.url)) == (200, False)
 
 
+@pytest.mark.nightly
 def test_edits_of_two_browsers_and_before_a_kill_are_kept(tmp_path: Path) -> None:
     folder = make_studio(tmp_path)
     work = opened(folder)

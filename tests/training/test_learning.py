@@ -36,7 +36,7 @@ def held_out_top1(model: Path, table: Path) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["dse", "wmdc-heads"])
+@pytest.mark.parametrize("name", ["dse", pytest.param("wmdc-heads", marks=pytest.mark.nightly)])
 def test_held_out_replies_are_found_only_after_training_on_true_ones(name: str, tmp_path: Path) -> None:
     held = write_table(tmp_path / "held", conversations(300, seed=1))
     start = write_start(tmp_path / "start", layers=2, width=48)
@@ -64,6 +64,7 @@ def in_two_processes(*arguments: str, port: int, processes: int = 2) -> None:
     assert done.returncode == 0, done.stderr[-2000:]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_two_processes_end_together_in_time(table: Path, start: Path, tmp_path: Path) -> None:
     """The first process's clock decides for both: else one would wait for the other's gradients, or its heads'."""

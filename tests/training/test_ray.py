@@ -51,6 +51,7 @@ train_on_ray(load_recipe("dse", settings), [table], out, workers=1)
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.xdist_group("ray")
 def test_a_lost_worker_changes_nothing(table: Path, start: Path, tmp_path: Path) -> None:

@@ -111,6 +111,7 @@ def test_an_export_ranks_alike(base: Path, vectors: Path, tmp_path: Path) -> Non
         load_encoder(tmp_path / "onnx")
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_it_learns_not_to_repeat_what_was_said(base: Path, vectors: Path, tmp_path: Path) -> None:
     train_rerank(recipe(base, steps="300", rate="3e-3"), [vectors], tmp_path / "out")
@@ -226,6 +227,7 @@ def test_a_killed_run_goes_on_bit_for_bit(
     assert all(bool((whole[name] == killed[name]).all()) for name in whole)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_processes_train_as_one(base: Path, vectors: Path, tmp_path: Path) -> None:
     changes = {**SMALL, "model.dropout": "0", "steps": "4", "tasks": "[insertion, search]", "model.start": str(base)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import random
 import signal
 import subprocess
@@ -106,6 +107,20 @@ def test_only_new_texts_are_encoded_and_old_ones_leave(tmp_path: Path) -> None:
     assert (again.content_hash, nothing) == (grown.content_hash, 0)
     back, nothing = build_vectors([one], tmp_path / "v", HERE)
     assert (back.content_hash, nothing) == (first.content_hash, 0)
+
+
+def test_rows_are_read_in_any_order_from_anywhere(tmp_path: Path) -> None:
+    said = [dialogue(f"d{number}", *(f"word{number} turn{turn}" for turn in range(20))) for number in range(100)]
+    build_vectors([write_table(tmp_path / "table", said)], tmp_path / "v", HERE)
+    table = VectorTable(tmp_path / "v")
+    whole = np.array(table.vectors)
+    assert whole.nbytes > 4 * mmap.PAGESIZE
+    rows = np.random.default_rng(0).integers(0, len(table), (7, 50))
+    rows[0, :2] = 0, len(table) - 1  # Up to the last byte of the file.
+    assert (table.read(rows) == whole[rows]).all()
+    assert table.read(rows[:0]).shape == (0, 50, whole.shape[1])
+    table.vectors = whole
+    assert (table.read(rows) == whole[rows]).all()
 
 
 def test_several_tables_count_as_one(tmp_path: Path) -> None:

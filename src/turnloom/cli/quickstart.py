@@ -233,11 +233,12 @@ def _service(out: Path, model: Path, encoder: Encoder) -> None:
 
     path = out / "service.yaml"
     if not path.exists():
-        order = choose_order(ReplyIndex(out / "replies", encoder), out / "held-out")
+        order, least = choose_order(ReplyIndex(out / "replies", encoder), out / "held-out")
         text = config_text().replace("  path: model\n", f"  path: {model.name}\n")
         for part in ("replies", *(["intents"] if (out / "intents").exists() else [])):
             text = text.replace(f"# {part}: ", f"{part}: ").replace(f"#   folder: {part}\n", f"  folder: {part}\n")
-        write_whole(path, text.replace("#   mode: hybrid ", f"  mode: {order} "))
+        text = text.replace("#   mode: hybrid ", f"  mode: {order} ")
+        write_whole(path, text if least is None else text.replace("#   min_score: 0.6 ", f"  min_score: {least} "))
     replies = load_config(path).replies
     vectors = out / VECTORS / model.name
     say(f"\nAll of it is in {out}. Next:")

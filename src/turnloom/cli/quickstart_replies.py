@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,11 @@ from turnloom.cli.quickstart_scores import VECTORS, encode_once
 from turnloom.errors import TurnloomError
 
 if TYPE_CHECKING:
-    from turnloom.replies import ReplyIndex
+    from turnloom.replies import ReplyIndex, Suggestion
     from turnloom.replies.search import Mode
     from turnloom.runtime import Encoder
 
+ORDERS: tuple[Mode, ...] = ("hybrid", "typical")
 ASKED = 200
 """Conversations kept apart that both orders are tried on."""
 ERRORS = 2.0
@@ -36,32 +38,42 @@ def index_replies(out: Path, model: Path) -> Encoder:
     return encoder
 
 
-def choose_order(index: ReplyIndex, table: Path) -> Mode:
+def choose_order(index: ReplyIndex, table: Path) -> tuple[Mode, float | None]:
     """Return `typical` if its first suggestions mean more nearly what was really replied, else `hybrid`.
 
-    The index has the conversations kept apart, too: a reply that was given once, namely there, does not count.
+    With `typical` comes the score below which nothing is suggested: half of the conversations reach it. The index has
+    the conversations kept apart, too: a reply that was given once, namely there, does not count.
     """
     from turnloom.replies.evaluate import sample_contexts
 
     try:
         asked = sample_contexts([table], index, ASKED)
     except TurnloomError:  # None was kept apart.
-        return "hybrid"
+        return "hybrid", None
     contexts, true = asked["context"].to_pylist(), asked["text"].to_pylist()
     assert index.encoder is not None
     given = index.encoder.encode(true)
+    found = {mode: _first_suggestions(index, mode, contexts, true) for mode in ORDERS}
     near = []
-    for mode in ("hybrid", "typical"):
-        with counting(f"trying {mode}", len(contexts)) as count:
-            first = []
-            for context, reply in zip(contexts, true, strict=True):
-                found = index.suggest(context, 2, mode=mode)
-                others = [one.text for one in found if one.text != reply or one.count > 1]
-                first.append(others[0] if others else reply)
-                count(1)
-        near.append((index.encoder.encode(first) * given).sum(axis=1))
+    for suggestions in found.values():
+        texts = [one.text if one else reply for one, reply in zip(suggestions, true, strict=True)]
+        near.append((index.encoder.encode(texts) * given).sum(axis=1))
     gains = near[1] - near[0]
-    is_better = float(gains.mean()) > ERRORS * float(gains.std()) / len(gains) ** 0.5
-    if is_better:
-        say("Suggested first: what most of the nearest replies say. That was closer to what agents really wrote.")
-    return "typical" if is_better else "hybrid"
+    if float(gains.mean()) <= ERRORS * float(gains.std()) / len(gains) ** 0.5:
+        return "hybrid", None
+    say("Suggested first: what most of the nearest replies say. That was closer to what agents really wrote.")
+    say("Where it is unsure, in half of the conversations, nothing is suggested: min_score in service.yaml.")
+    return "typical", round(statistics.median(one.score for one in found["typical"] if one), 3)
+
+
+def _first_suggestions(
+    index: ReplyIndex, mode: Mode, contexts: list[list[str]], true: list[str]
+) -> list[Suggestion | None]:
+    """Return the first reply to each context that was not given there alone."""
+    first: list[Suggestion | None] = []
+    with counting(f"trying {mode}", len(contexts)) as count:
+        for context, reply in zip(contexts, true, strict=True):
+            others = (one for one in index.suggest(context, 2, mode=mode) if one.text != reply or one.count > 1)
+            first.append(next(others, None))
+            count(1)
+    return first

@@ -63,6 +63,7 @@ def search(
     where: str | None = WHERE,
     rarity: float = RARITY,
     repeats: bool = REPEATS,
+    min_score: float | None = typer.Option(None, help="With --mode typical: leave out replies below this score."),
     feedback: Path | None = typer.Option(
         None, help="A file of feedback, as the studio keeps it: rejected replies are suggested less."
     ),
@@ -89,6 +90,7 @@ def search(
             rarity=rarity,
             rerank_weight=rerank_weight,
             repeats=repeats,
+            min_score=min_score,
         )
 
     if messages:
@@ -128,7 +130,7 @@ def _show(found: list[Suggestion]) -> None:
         # People count from 1, as on the service's page; JSON and Python from 0.
         where = f"{place.source} {place.dialogue_id}, turn {place.turn + 1}"
         table.add_row(f"{suggestion.score:.4f}", escape(suggestion.text), f"{suggestion.count:,}", escape(where))
-    console.print(table if found else "No reply fits: try another --mode, or a wider --where.")
+    console.print(table if found else "No reply fits: try another --mode, a wider --where or a lower --min-score.")
 
 
 def evaluate(

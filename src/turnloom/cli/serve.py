@@ -89,7 +89,7 @@ def _print_key(name: str, scopes: list[str], tenant: str | None) -> None:
 
 def _check_scopes(scopes: list[str]) -> None:
     """Refuse a scope that does not exist, and a key that may do nothing."""
-    from turnloom.service.config import KeyScope
+    from turnloom.service.scopes import KeyScope
 
     known = get_args(KeyScope)
     every = f"the scopes are {', '.join(known)}"

@@ -38,7 +38,7 @@ from turnloom.replies.suggestion import (
 )
 from turnloom.replies.writer import IndexWriter, model_mismatch
 from turnloom.runtime.conversation import ConversationState
-from turnloom.runtime.protocols import Context, Encoder, Progress, Scorer, Vectors, is_made_for, unit_rows
+from turnloom.runtime.protocols import Context, Encoder, Progress, Scorer, Vectors, is_made_for
 
 SHARD_SIZE = 20_000
 """Turns read between two commits: the most that a killed run loses."""
@@ -75,8 +75,7 @@ class ReplyIndex:
     ) -> None:
         self.folder = Path(folder)
         self._preference = None if feedback is None else Preference(Feedback(feedback))
-        self.encoder = encoder
-        self.scorer = scorer
+        self.encoder, self.scorer = encoder, scorer
         self._manifest = read_index_manifest(self.folder)
         self._store = Store(self.folder)
         self._open(version)
@@ -239,6 +238,7 @@ class ReplyIndex:
         reranked: int = RERANKED,
         rerank_weight: float = RERANK_WEIGHT,
         repeats: bool = False,
+        min_score: float | None = None,
     ) -> list[Suggestion]:
         """Find the replies that fit a context best; those that tell somebody else about their case come last.
 
@@ -253,6 +253,7 @@ class ReplyIndex:
             reranked: How many of the best replies to re-rank, if there is a re-ranker.
             rerank_weight: A cross-encoder's weight: 0 ignores it, 1 the search. At 0 the encoder's own is off, too.
             repeats: Whether a reply may repeat a turn of the context. A turn's nearest neighbour is often itself.
+            min_score: Leave out replies of a lower score; in mode "typical" alone, where scores tell how sure it is.
         """
         check_question(context, k)
         state = None
@@ -265,7 +266,7 @@ class ReplyIndex:
             vector, mode = None, "text"
         else:
             raise TurnloomError(f"mode {mode!r} needs the model", "open the index with its encoder, or use mode 'text'")
-        options = SearchOptions(mode, where, rarity, reranked, rerank_weight, repeats, this_case=True)
+        options = SearchOptions(mode, where, rarity, reranked, rerank_weight, repeats, True, min_score)
         return self.suggest_for(context, vector, k, options, state)
 
     def suggest_for(
@@ -278,12 +279,11 @@ class ReplyIndex:
     ) -> list[Suggestion]:
         """Do the same as `suggest` for a context whose vector is known; with its `state`, re-rank if it can."""
         check_question(context, k)
-        can_rerank = state is not None and state.reranks and options.mode not in OWN_ORDER
-        reranker = state if can_rerank and self.scorer is None else None
+        keeps_order = self.scorer is not None or options.mode in OWN_ORDER
+        reranker = None if state is None or keeps_order or not state.reranks else state
         limit = options.limit(k, is_reordered=bool(self.scorer or reranker or self._preference))
-        query = None if vector is None else unit_rows(vector[None])[0]
         said = set() if options.repeats else said_keys(context)
-        hits = self._searcher.hits(context[-1], query, options, limit + len(said))
+        hits = self._searcher.hits(context, vector, options, limit + len(said))
         pairs = zip(hits, self._searcher.suggestions(hits), strict=True)
         new = [pair for pair in pairs if pair[1].key not in said][:limit]
         hits, found = [hit for hit, _ in new], [suggestion for _, suggestion in new]
@@ -296,5 +296,5 @@ class ReplyIndex:
 
     def known_keys(self, keys: Sequence[int]) -> pa.Array:
         """Return those keys whose reply is in the index."""
-        distinct = list(dict.fromkeys(keys))
-        return self._store.rows_with(self._searcher.replies, "key", distinct, ["key"])["key"].combine_chunks()
+        found = self._store.rows_with(self._searcher.replies, "key", list(dict.fromkeys(keys)), ["key"])
+        return found["key"].combine_chunks()

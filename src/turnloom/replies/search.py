@@ -24,7 +24,7 @@ from turnloom.replies.manifest import IndexVersion
 from turnloom.replies.store import Store, answered
 from turnloom.replies.suggestion import RERANK_WEIGHT, RERANKED, Conversation, Suggestion
 from turnloom.replies.typical import NEAREST, agreed
-from turnloom.runtime.protocols import Vectors
+from turnloom.runtime.protocols import Context, Vectors, unit_rows
 from turnloom.words import UNSPACED, WORD
 
 FUSION_CONSTANT = 60
@@ -60,6 +60,9 @@ class SearchOptions:
     """How to search and order replies; see `ReplyIndex.suggest`.
 
     With `this_case`, replies that tell somebody else about their case come last.
+
+    Raises:
+        TurnloomError: If there is no such mode, or its scores compare the replies of one search alone.
     """
 
     mode: Mode | None = None
@@ -69,6 +72,13 @@ class SearchOptions:
     rerank_weight: float = RERANK_WEIGHT
     repeats: bool = False
     this_case: bool = False
+    min_score: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.mode not in (None, *MODES):
+            raise TurnloomError(f"there is no mode {self.mode!r}", f"choose one of {', '.join(MODES)}")
+        if self.min_score is not None and self.mode != "typical":
+            raise TurnloomError("min_score needs mode typical", "other scores compare replies of one search alone")
 
     def limit(self, k: int, *, is_reordered: bool) -> int:
         """Return how many replies to search for `k` suggestions."""
@@ -155,13 +165,12 @@ class Searcher:
         has_contexts = version.contexts_ann is not None
         self._contexts = store.reader(version.occurrences.name, version.occurrences.version) if has_contexts else None
 
-    def hits(self, text: str, vector: Vectors | None, options: SearchOptions, limit: int) -> list[Hit]:
+    def hits(self, context: Context, vector: Vectors | None, options: SearchOptions, limit: int) -> list[Hit]:
         """Return the best replies of a mode, weighted by rarity; `vector` may be None if the mode does not use it."""
         mode, where = options.mode or "hybrid", options.where
-        if mode not in MODES:
-            raise TurnloomError(f"there is no mode {mode!r}", f"choose one of {', '.join(MODES)}")
-        words = rarest_words(text, self._counts) if "text" in _LISTS[mode] else ""
+        words = rarest_words(context[-1], self._counts) if "text" in _LISTS[mode] else ""
         most = max(limit, CANDIDATES)
+        vector = None if vector is None else unit_rows(vector[None])[0]
 
         async def lists() -> list[pa.Table]:
             return await asyncio.gather(*[self._list(name, words, vector, where, most) for name in _LISTS[mode]])
@@ -173,14 +182,18 @@ class Searcher:
                 raise
             raise TurnloomError(f"the condition {where!r} is wrong ({error})".replace("\n", " "), _COLUMNS) from error
         ranked = _ranked(found, options.rarity, fusion_constant(self.version.replies.rows))
-        return (self._typical_first(ranked) if mode == "typical" else ranked)[:limit]
+        if mode == "typical":
+            least = -np.inf if options.min_score is None else options.min_score
+            ranked = [hit for hit in self._typical_first(ranked, context) if hit.score >= least]
+        return ranked[:limit]
 
-    def _typical_first(self, hits: list[Hit]) -> list[Hit]:
+    def _typical_first(self, hits: list[Hit], context: Context) -> list[Hit]:
         """Order the nearest replies by what they have in common; the others follow."""
         near, rest = hits[:NEAREST], hits[NEAREST:]
         if not near:
             return []
-        scores = agreed(np.array([2 * hit.score - 1 for hit in near]), self.vectors(near))
+        texts = [row["text"] for row in self.rows(near, ["text"])]
+        scores = agreed(np.array([2 * hit.score - 1 for hit in near]), self.vectors(near), texts, context)
         found = [Hit(hit.row, float(score), hit.similarity) for hit, score in zip(near, scores, strict=True)]
         found.sort(key=lambda hit: (-hit.score, hit.row))
         return found + [Hit(hit.row, found[-1].score + hit.score - near[-1].score, hit.similarity) for hit in rest]

@@ -9,19 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator,
 
 from turnloom.errors import TurnloomError
 from turnloom.service.hosts import is_loopback
-
-KeyScope = Literal[
-    "embeddings",
-    "rerank",
-    "intents",
-    "intents:write",
-    "replies",
-    "replies:write",
-    "feedback",
-    "erase",
-    "metrics",
-    "admin",
-]
+from turnloom.service.scopes import KeyScope
 
 
 class _Part(BaseModel):
@@ -63,12 +51,14 @@ class ReplyServing(_Part):
     Attributes:
         folder: The folder that `turnloom replies build` wrote.
         mode: How to search unless a request says so: hybrid, vector, typical, text, contexts or all.
+        min_score: Suggest nothing below this score, unless a request names a mode; for mode typical.
         add_every_seconds: How often to index newly accepted conversations.
         max_pending: The most conversations that may wait for indexing; beyond that, new ones are refused.
     """
 
     folder: Path
     mode: Literal["hybrid", "vector", "typical", "text", "contexts", "all"] = "hybrid"
+    min_score: float | None = None
     add_every_seconds: float = Field(5.0, gt=0)
     max_pending: int = Field(10_000, ge=1)
 
@@ -238,6 +228,8 @@ class ServiceConfig(_Part):
             raise ValueError("two keys have the same hash; make one with: turnloom serve --new-key NAME")
         if not self.keys and not is_loopback(self.host):
             raise ValueError("without keys only 127.0.0.1 is served; add a key or listen there")
+        if self.replies and self.replies.min_score is not None and self.replies.mode != "typical":
+            raise ValueError("replies: min_score needs mode: typical; other scores compare replies of one search alone")
         return self
 
     def following_links(self) -> ServiceConfig:

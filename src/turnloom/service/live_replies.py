@@ -111,14 +111,16 @@ class LiveReplies:
 
         With a `conversation`, its owner and its id, only turns that are new in it are encoded.
         """
+        min_score = None if mode else self._options.min_score
         mode, state = mode or self._options.mode, None
+        asked = SearchOptions(mode, where, this_case=True, min_score=min_score)
         if conversation is not None and self._conversations is not None and mode != "text":
             state = self._conversations.read(*conversation, context)
 
         def search(index: ReplyIndex) -> list[Suggestion]:
             if state is None:
-                return index.suggest(context, k, mode=mode, where=where)
-            return index.suggest_for(context, state.query()[0], k, SearchOptions(mode, where, this_case=True), state)
+                return index.suggest(context, k, mode=mode, where=where, min_score=min_score)
+            return index.suggest_for(context, state.query()[0], k, asked, state)
 
         return self._searched(search)
 

@@ -151,5 +151,5 @@ class ConversationSampler:
         vectors = np.empty((*rows.shape, self.width), np.float32)
         for table, start, end in zip(self.tables, self._starts, self._starts[1:], strict=False):
             here = (rows >= start) & (rows < end)
-            vectors[here] = table.vectors[rows[here] - start]
+            vectors[here] = table.read(rows[here] - start)
         return torch.from_numpy(vectors)

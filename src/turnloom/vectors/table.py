@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -136,6 +137,21 @@ class VectorTable:
     def rows(self, texts: Sequence[str] | pa.Array) -> Rows:
         """Return the row of each text's vector; -1 for a text that is not in the table."""
         return find_keys(self.keys, text_keys(texts))
+
+    def read(self, rows: Rows) -> npt.NDArray[np.float16]:
+        """Return the vectors of some rows; the disk is asked for all of them at once.
+
+        Rows of a batch lie anywhere in the table. Read one after another, each would wait for the disk, and the system
+        would read much around it that nobody needs.
+        """
+        memory = getattr(self.vectors, "_mmap", None)
+        if memory is not None and hasattr(mmap, "MADV_WILLNEED"):
+            bytes_each = self.manifest.width * self.vectors.itemsize
+            begins = np.unique(rows) * bytes_each + self.vectors.offset % mmap.ALLOCATIONGRANULARITY  # type: ignore[attr-defined]
+            pages = begins // mmap.PAGESIZE * mmap.PAGESIZE
+            for begin, page in zip(begins.tolist(), pages.tolist(), strict=True):
+                memory.madvise(mmap.MADV_WILLNEED, page, begin + bytes_each - page)
+        return self.vectors[rows]
 
     @cached_property
     def conversations(self) -> Conversations:

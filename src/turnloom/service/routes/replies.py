@@ -45,7 +45,8 @@ class SuggestRequest(Asked):
             vectors of earlier turns and encodes only new ones. Send all turns every time.
         k: How many replies to return.
         mode: What to compare: vectors, words, both ("hybrid"), similar contexts ("contexts"), or everything ("all");
-            "typical" prefers what the nearest replies say alike. By default, the mode of service.yaml.
+            "typical" prefers what the nearest replies say alike. By default, the mode of service.yaml, which may also
+            leave out replies of low scores.
         min_count: Only replies given at least this often.
         sources: Only replies from these logs.
         domains: Only replies from conversations of these domains.

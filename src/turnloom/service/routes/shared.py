@@ -14,12 +14,13 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from turnloom.service.admission import current_work
 from turnloom.service.audit import Actor
-from turnloom.service.config import KeyScope, Limits
+from turnloom.service.config import Limits
 from turnloom.service.errors import ErrorShape, RefusedError
 from turnloom.service.keys import tenant_of
 from turnloom.service.lifecycle import Service
 from turnloom.service.models import conversation_tokens
 from turnloom.service.resources import Resources
+from turnloom.service.scopes import KeyScope
 from turnloom.service.scrubbing import hold_personal_data
 
 _RETRY_AFTER = {"Retry-After": {"description": "When to try again, in seconds.", "schema": {"type": "integer"}}}
