@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import gzip
 import json
 import random
@@ -159,6 +160,36 @@ def texts(row: Dialogue) -> list[str]:
 
 
 @pytest.mark.usefixtures("benchmark")
+def test_dialogues_of_some_days_alone(tmp_path: Path) -> None:
+    rng = random.Random(4)
+
+    def on(name: str, *times: str | None) -> Dialogue:
+        said = [dt.datetime.fromisoformat(f"{time}+00:00") if time else None for time in times]
+        return Dialogue(name, "log", [Turn("ab"[n % 2], sentence(rng), time=time) for n, time in enumerate(said)])
+
+    rows = [
+        on("old", "2024-05-30T10:00", "2024-06-02T10:00"),
+        on("late", "2024-05-31T23:59", "2024-06-01T00:01"),
+        on("first", "2024-06-01T00:00", "2024-06-01T00:01"),
+        on("new", "2024-07-01T08:00", "2024-07-01T08:01"),
+        on("without", None, None),
+    ]
+
+    def kept(**days: dt.date) -> list[str]:
+        found, counts = run(tmp_path, rows, **days)
+        assert counts["steps"][1] == {"step": "of these days", "dialogues": len(found), "turns": 2 * len(found)}
+        return [row.dialogue_id for row in found]
+
+    june, july = dt.date(2024, 6, 1), dt.date(2024, 7, 1)
+    assert kept(before=june) == ["late", "old"]
+    assert kept(since=june) == ["first", "new"]
+    assert kept(since=june, before=july) == ["first"]
+    with pytest.raises(TurnloomError, match="no dialogue of these days.*begins on 2024-05-30 and ends on 2024-07-01"):
+        run(tmp_path, rows, since=dt.date(2025, 1, 1))
+    with pytest.raises(TurnloomError, match="its turns have no times"):
+        run(tmp_path, rows[-1:], before=june)
+
+
 def test_benchmark_material_is_cut_out(tmp_path: Path) -> None:
     said = [
         "one hello there",

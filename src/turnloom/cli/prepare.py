@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from turnloom.cli.convert import convert_with_progress, find_inputs, table_among
 
 if TYPE_CHECKING:
     from turnloom.corpus import Manifest
+
+DAY = ["%Y-%m-%d"]
 
 
 def _source(logs: list[str], out: Path, split: str, mapping: str | None) -> Path:
@@ -37,6 +40,8 @@ def prepare(
     out: Path = typer.Option(..., help="The prepared table's folder."),
     hold_out: str = typer.Option("", help="Suites or public sets whose text is removed, such as dse,diaeval or all."),
     split: str = SPLIT,
+    since: datetime | None = typer.Option(None, formats=DAY, help="Keep dialogues that begin on this day or later."),
+    before: datetime | None = typer.Option(None, formats=DAY, help="Keep dialogues that begin before this day."),
     min_turns: int = typer.Option(2, help="Drop dialogues with fewer turns."),
     merge: bool = typer.Option(False, "--merge-speakers", help="Make consecutive turns of one speaker one turn."),
     near: bool = typer.Option(True, "--near/--no-near", help="Drop near duplicates, not only exact ones."),
@@ -66,6 +71,8 @@ def prepare(
 
     turnloom prepare sgd multiwoz21 --split train --hold-out dse,diaeval --out prepared/
 
+    turnloom prepare zendesk.json --before 2024-06-01 --out older/
+
     turnloom prepare chats.csv --names en_core_web_sm --out prepared/
     """
     from pydantic import ValidationError
@@ -81,6 +88,8 @@ def prepare(
     held = hold_out_names(split_names(hold_out))
     try:
         options = PrepareOptions(
+            since=since.date() if since else None,
+            before=before.date() if before else None,
             min_turns=min_turns,
             merge_speakers=merge,
             near_duplicates=NearOptions(threshold=threshold, bands=bands, rows=rows) if near else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import json
 from collections.abc import Callable
@@ -34,6 +35,8 @@ class PrepareOptions(BaseModel):
     """Options of `prepare`.
 
     Attributes:
+        since: Keep dialogues that begin on this day or later; those without times are dropped, as with `before`.
+        before: Keep dialogues that begin before this day, in UTC.
         min_turns: Drop dialogues with fewer turns.
         merge_speakers: Whether to merge consecutive turns of one speaker.
         exact_duplicates: Whether to drop exact copies of a dialogue. If not, the copies of a dropped near duplicate are
@@ -47,6 +50,8 @@ class PrepareOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    since: dt.date | None = None
+    before: dt.date | None = None
     min_turns: int = Field(2, ge=1)
     merge_speakers: bool = False
     exact_duplicates: bool = True
@@ -64,6 +69,24 @@ def _sizes(table: Any) -> tuple[int, int]:
     return sizes["dialogues"], sizes["turns"] or 0
 
 
+def _begins() -> Any:
+    """Return the day on which a dialogue begins."""
+    return daft().col("turns").get(0).get("time").cast(daft().DataType.date())
+
+
+def _between(table: Any, since: dt.date | None, before: dt.date | None) -> Any:
+    """Return the dialogues that begin within these days."""
+    table = table.where(_begins() >= since) if since else table
+    return table.where(_begins() < before) if before else table
+
+
+def _days(table: Any) -> tuple[dt.date | None, dt.date | None]:
+    """Return the days on which the first and the last dialogue begin."""
+    day = daft().col("day")
+    found = table.select(_begins().alias("day")).agg(day.min().alias("first"), day.max().alias("last")).to_pylist()[0]
+    return found["first"], found["last"]
+
+
 class _Job:
     """One run over one input: its plan, its steps and its counts."""
 
@@ -71,16 +94,26 @@ class _Job:
         self.options = options
         self.work = work
         # Turns before merging: benchmarks have no merged turns, so hold-out compares these.
-        self.cleaned = with_row_keys(clean(read_table(source)))
+        self.cleaned = with_row_keys(clean(_between(read_table(source), options.since, options.before)))
         if options.merge_speakers:
             self.cleaned = count_merged_turns(self.cleaned)
         self.hold_out: HoldOut | None = load_hold_out(list(options.hold_out)) if options.hold_out else None
         self.counts: list[dict[str, Any]] = []
         manifest = read_manifest(source)
         self._count("read", manifest.dialogues, manifest.turns)
+        if options.since or options.before:
+            self._count_days(source)
 
     def _count(self, step: str, dialogues: int, turns: int) -> None:
         self.counts.append({"step": step, "dialogues": dialogues, "turns": turns})
+
+    def _count_days(self, source: Path) -> None:
+        dialogues, turns = _sizes(self.cleaned)
+        if not dialogues:
+            first, last = _days(read_table(source))
+            has = f"it begins on {first} and ends on {last}" if first else "its turns have no times"
+            raise TurnloomError(f"{source} has no dialogue of these days", f"choose other days: {has}")
+        self._count("of these days", dialogues, turns)
 
     def _count_less(self, step: str, dialogues: int, turns: int) -> None:
         """Record what is left after dropping this many."""
