@@ -159,7 +159,6 @@ def texts(row: Dialogue) -> list[str]:
     return [turn.text for turn in row.turns]
 
 
-@pytest.mark.usefixtures("benchmark")
 def test_dialogues_of_some_days_alone(tmp_path: Path) -> None:
     rng = random.Random(4)
 
@@ -190,6 +189,7 @@ def test_dialogues_of_some_days_alone(tmp_path: Path) -> None:
         run(tmp_path, rows[-1:], before=june)
 
 
+@pytest.mark.usefixtures("benchmark")
 def test_benchmark_material_is_cut_out(tmp_path: Path) -> None:
     said = [
         "one hello there",
