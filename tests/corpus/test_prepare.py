@@ -183,7 +183,7 @@ def test_dialogues_of_some_days_alone(tmp_path: Path) -> None:
     assert kept(before=june) == ["late", "old"]
     assert kept(since=june) == ["first", "new"]
     assert kept(since=june, before=july) == ["first"]
-    with pytest.raises(TurnloomError, match="no dialogue of these days.*begins on 2024-05-30 and ends on 2024-07-01"):
+    with pytest.raises(TurnloomError, match=r"no dialogue of these days.*begins on 2024-05-30 and ends on 2024-07-01"):
         run(tmp_path, rows, since=dt.date(2025, 1, 1))
     with pytest.raises(TurnloomError, match="its turns have no times"):
         run(tmp_path, rows[-1:], before=june)
