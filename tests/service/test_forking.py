@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
+import sys
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 
@@ -44,3 +46,15 @@ def test_a_worker_starts_although_a_killed_process_seems_to_run(monkeypatch: pyt
         for worker in (first, second):
             worker.process.join()
             worker.ready.close()
+
+
+@pytest.mark.nightly
+def test_what_is_preloaded_exists_and_starts_no_thread() -> None:
+    code = (
+        "import importlib, threading\n"
+        "from turnloom.service.supervisor import PRELOADED\n"
+        "for name in PRELOADED: importlib.import_module(name)\n"
+        "print(threading.active_count())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
+    assert (done.stdout.strip(), done.returncode) == ("1", 0), done.stderr[-2000:]

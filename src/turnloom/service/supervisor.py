@@ -29,6 +29,7 @@ PRELOADED: tuple[str, ...] = (
     "transformers.models.auto.tokenization_auto",
     "onnxruntime",
     "lance_namespace",  # Most of LanceDB's import time.
+    "turnloom.corpus.privacy.patterns",  # Compiled for the first addition, they would keep it waiting for seconds.
 )
 """Modules that are slow to import and start no threads, which would not survive a fork. Missing ones are skipped."""
 FAILED_TO_START = 3
