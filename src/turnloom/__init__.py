@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from turnloom.runtime import Encoder
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 
 __all__ = ["__version__", "load"]
 

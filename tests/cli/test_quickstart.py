@@ -45,9 +45,14 @@ def write_chats(path: Path, count: int = 700, *, echo: bool = False) -> Path:
 
 def test_from_a_csv_to_a_service_and_again(capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     chats, start, out = write_chats(tmp_path / "chats.csv"), write_start(tmp_path / "start"), tmp_path / "made"
-    command = ["quickstart", str(chats), "--start", str(start), "--out", str(out), "--minutes", "0.02"]
+    (tmp_path / "own.yaml").write_text("- {name: TOPIC, pattern: 'q7[0-9]*'}\n", encoding="utf-8")
+    own = ["--replace", str(tmp_path / "own.yaml")]
+    command = ["quickstart", str(chats), "--start", str(start), *own, "--out", str(out), "--minutes", "0.02"]
     code, said, _ = run(capsys, monkeypatch, *command)
     assert code == 0
+    said_texts = [turn["text"] for row in read_table(out / "prepared").iter_rows() for turn in row["turns"]]
+    assert any("<TOPIC>" in text for text in said_texts)
+    assert not any("q7" in text for text in said_texts)
     for step in range(1, 7):
         assert f"{step}/6 " in said
     assert re.search(r"after one turn: [\d.]+ % before, [\d.]+ % after training\n", said)
@@ -83,7 +88,9 @@ def test_from_a_csv_to_a_service_and_again(capsys: Capture, monkeypatch: pytest.
 
     code, _, error = run(capsys, monkeypatch, *command[:-1], "0.03")
     assert code == 2
-    assert "made of other logs or with other settings. Fix: choose another --out" in error
+    assert "made with other minutes. Fix: give the same, or another --out" in error
+    code, _, error = run(capsys, monkeypatch, *(word for word in command if word not in own))
+    assert (code, "made with other replace. Fix:" in error) == (2, True)
 
 
 @pytest.mark.parametrize("worse", [False, True])

@@ -9,7 +9,7 @@ import random
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -24,6 +24,7 @@ from turnloom.files import replacing, write_whole
 from turnloom.words import WORDS
 
 if TYPE_CHECKING:
+    from turnloom.corpus.privacy.replacements import Replacement
     from turnloom.corpus.readers.source import LogFile
     from turnloom.intents.discover import Draft
     from turnloom.runtime import Encoder
@@ -55,6 +56,9 @@ def quickstart(
     mapping: str | None = typer.Option(
         None, "--map", help="If columns are not found: dialogue_id=COLUMN,text=COLUMN,…"
     ),
+    replace: Path | None = typer.Option(
+        None, help="Also replace what the patterns of this YAML file match, such as booking references."
+    ),
 ) -> None:
     """Get a service that detects intents and suggests replies from your chat logs, without labels, in a few minutes.
 
@@ -70,18 +74,20 @@ def quickstart(
 
     turnloom quickstart चैट.csv --start words
     """
+    from turnloom.corpus.privacy.replacements import load_replacements
     from turnloom.replies.store import lancedb
     from turnloom.runtime.model_folder import find_model
 
+    replacements = load_replacements(replace) if replace else ()
     if start is not None and not learns_words(start):
         find_model(start)
     lancedb()  # If it is missing, fail now, not after minutes of training.
     files = find_inputs([logs], mapping=mapping)
     base = start or _default_start()
     chosen = recipe or choose_recipe(base)
-    _claim(out, files, base, chosen, minutes)
+    _claim(out, files, base, chosen, minutes, replacements)
     _read(files, out)
-    _prepare(out)
+    _prepare(out, replacements)
     why = "The model learns from what was said next; no labels are needed."
     _announce(3, f"Training for {minutes:g} minute{'' if minutes == 1 else 's'}", why)
     if learns_words(base):
@@ -121,16 +127,25 @@ def _default_start() -> Path:
         ) from error
 
 
-def _claim(out: Path, files: list[LogFile], base: Path, recipe: str, minutes: float) -> None:
+def _claim(
+    out: Path, files: list[LogFile], base: Path, recipe: str, minutes: float, replace: tuple[Replacement, ...]
+) -> None:
     """Record the logs and settings of this folder; others need another folder."""
     from turnloom.runtime import load_encoder
 
     changed = [Path(file.path).stat().st_mtime_ns if Path(file.path).exists() else 0 for file in files]
-    job = {"logs": hashlib.sha256(repr([files, changed]).encode()).hexdigest(), "recipe": recipe, "minutes": minutes}
+    job: dict[str, Any] = {
+        "logs": hashlib.sha256(repr([files, changed]).encode()).hexdigest(),
+        "recipe": recipe,
+        "minutes": minutes,
+    }
     job["start"] = WORDS if learns_words(base) else load_encoder(base).fingerprint
+    if replace:  # Folders made without them stay as they are.
+        job["replace"] = [one.model_dump() for one in replace]
     mark = out / "quickstart.json"
-    if mark.exists() and json.loads(mark.read_text(encoding="utf-8")) != job:
-        raise TurnloomError(f"{out} was made of other logs or with other settings", "choose another --out")
+    made = json.loads(mark.read_text(encoding="utf-8")) if mark.exists() else job
+    if other := [name for name in sorted({*made, *job}) if made.get(name) != job.get(name)]:
+        raise TurnloomError(f"{out} was made with other {' and '.join(other)}", "give the same, or another --out")
     out.mkdir(parents=True, exist_ok=True)
     write_whole(mark, json.dumps(job, indent=2) + "\n")
 
@@ -150,8 +165,8 @@ def _read(files: list[LogFile], out: Path) -> None:
     say(f"{manifest.dialogues:,} dialogues with {manifest.turns:,} turns{aside}")
 
 
-def _prepare(out: Path) -> None:
-    from turnloom.corpus.prepare import prepare
+def _prepare(out: Path, replacements: tuple[Replacement, ...]) -> None:
+    from turnloom.corpus.prepare import PrepareOptions, prepare
     from turnloom.corpus.table import read_manifest, split_table
 
     why = "Copies are dropped, personal data becomes placeholders, and a fifth is kept apart to measure on."
@@ -160,6 +175,7 @@ def _prepare(out: Path) -> None:
         prepared, _ = prepare(
             out / "corpus",
             out / "prepared",
+            PrepareOptions(replace=replacements),
             command="turnloom quickstart",
             on_step=lambda step: status.update(f"{step} …"),
         )
@@ -169,6 +185,8 @@ def _prepare(out: Path) -> None:
     console.print(
         f"{kept:,} dialogues to learn from, {apart:,} kept apart; {replaced:,} pieces of personal data replaced"
     )
+    if not replacements:
+        say("Codes of your own, such as booking references, stay: --replace FILE replaces them.")
 
 
 def _intents(out: Path, model: Path, encoder: Encoder) -> None:
@@ -239,11 +257,11 @@ def _service(out: Path, model: Path, encoder: Encoder) -> None:
             text = text.replace(f"# {part}: ", f"{part}: ").replace(f"#   folder: {part}\n", f"  folder: {part}\n")
         text = text.replace("#   mode: hybrid ", f"  mode: {order} ")
         write_whole(path, text if least is None else text.replace("#   min_score: 0.6 ", f"  min_score: {least} "))
-    replies = load_config(path).replies
+    config = load_config(path)
     vectors = out / VECTORS / model.name
     say(f"\nAll of it is in {out}. Next:")
-    say(f"  turnloom serve {path}   then open http://127.0.0.1:8000/")
-    mode = "" if replies is None or replies.mode == "hybrid" else f" --mode {replies.mode}"
+    say(f"  turnloom serve {path}   then open http://127.0.0.1:{config.port}/")
+    mode = "" if config.replies is None or config.replies.mode == "hybrid" else f" --mode {config.replies.mode}"
     say(f"  turnloom replies search {out}/replies --model {model}{mode} 'a message'")
     say(f"  turnloom studio {out}/studio --table {out}/prepared --model {model} --vectors {vectors} --first")
     say("     all groups on a map, to review and rename in the browser")

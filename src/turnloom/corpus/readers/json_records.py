@@ -56,7 +56,7 @@ def json_problem(error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError):
         return f"it is not UTF-8 (byte {error.start})"
     if isinstance(error, json.JSONDecodeError):
-        return f"it is not JSON: {error.msg} at character {error.pos}"
+        return f"it is not JSON: {error.msg.removesuffix(' at')} at character {error.pos}"
     return f"it is not JSON: {error}"
 
 

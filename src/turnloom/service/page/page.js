@@ -80,7 +80,7 @@ function showIntent(answer) {
 
 function showReplies(found) {
   if (!found.length) {
-    fill("replies", element("p", "No replies found.", { className: "help" }));
+    fill("replies", element("p", "No reply is sure enough, or none was found. A lower min_score in service.yaml shows more.", { className: "help" }));
     return;
   }
   const list = element("ol");
