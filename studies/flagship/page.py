@@ -16,7 +16,11 @@ from studies.methods.arms import RESULTS as METHOD_RESULTS
 from studies.methods.figures import as_used, finished_seeds
 from turnloom.benchmarks import RunResult
 
-TASKS = "Measure a column with any model, as `turnloom evaluate MODEL --tasks TASKS`. Of several tasks it is the mean."
+TASKS = (
+    "Measure a column with any model, as `turnloom evaluate MODEL --tasks TASKS`. Of several tasks it is the mean. "
+    "Next turns of a model with heads are asked of them: put `-heads` at the end of the task, as in "
+    "`select-sgd-next-heads`."
+)
 PAGE = Path("docs/results-tables.md")
 BASELINES = {"base model": "all-MiniLM-L6-v2", "gte-small": "gte-small"}
 ALL_ROWS: Rows = {

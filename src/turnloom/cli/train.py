@@ -153,7 +153,9 @@ def _summary(result: TrainResult, suite: str) -> None:
     seen = f"{result.steps:,} steps, {result.pairs:,} pairs, {result.tokens:,} tokens"
     console.print(f"{seen} in {result.minutes:.1f} minutes of training")
     if result.steps < FEW_STEPS:
-        console.print(f"So few steps hardly change a model. Fix: give more --minutes, for at least {FEW_STEPS} steps")
+        console.print(
+            f"So few steps teach a model little. Fix: take at least {FEW_STEPS}, by --minutes or the recipe's steps"
+        )
     if result.curve:
         best = max(result.curve, key=lambda point: point["score"])
         console.print(
