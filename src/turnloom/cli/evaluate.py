@@ -198,6 +198,7 @@ def _print(comparison: Comparison, first: str, second: str) -> None:
     table.add_row("overall", *map(escape, _cells(comparison.overall, first, second)), style="bold")
     console.print(table)
     say(_closing(comparison, first, second))
+    say("That is true of these two models: trained with another seed, either may score differently.")
     if any(math.isnan(difference.interval.low) for difference in comparison.tasks.values()):
         console.print("Tasks without an interval were measured before examples were kept: evaluate them again.")
 

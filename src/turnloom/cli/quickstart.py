@@ -216,7 +216,7 @@ def _intents(out: Path, model: Path, encoder: Encoder) -> None:
         say_pool(classifier.pool_report)
     names = list(dict.fromkeys(label for message in known for label in message.labels))  # Largest groups first.
     say(f"{len(names)} intents: {', '.join(names[:8])}{', …' if len(names) > 8 else ''}")
-    say(f"Rename or merge them in {draft}, then run this command again.")
+    say(f"Rename or merge them in {draft}, then run this command again. A service takes them at POST /admin/reload.")
 
 
 def _draft(out: Path, encoder: Encoder) -> Draft:
