@@ -23,10 +23,9 @@ from scipy.stats import binomtest
 from studies.lib.figures import record
 from studies.lib.results import Results
 from studies.onboarding.real_logs import RUBRIC, cut_before_replies, open_index, threads, write_lines
-from turnloom.replies.search import Mode
+from turnloom.cli.quickstart_replies import ORDERS
 
 THREADS, SKIPPED = 100, 1_000
-ORDERS: tuple[Mode, ...] = ("hybrid", "typical")
 WORTH = {"wrong": 0, "harmless": 1, "fits": 2}
 
 

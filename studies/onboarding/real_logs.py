@@ -29,7 +29,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import yaml
 
 from studies.lib.agreement import agreement
 from studies.lib.figures import record
@@ -92,8 +91,7 @@ def cleaned(texts: list[str]) -> list[str]:
 
 def open_index(made: Path) -> ReplyIndex:
     """Return the reply index that the command made, with its model."""
-    model = made / yaml.safe_load((made / "service.yaml").read_text(encoding="utf-8"))["model"]["path"]
-    return ReplyIndex(made / "replies", load_encoder(model))
+    return ReplyIndex(made / "replies", load_encoder(load_config(made / "service.yaml").model.path))
 
 
 def cut_before_replies(conversations: Iterable[Any], rng: random.Random) -> Iterator[tuple[list[str], list[str], str]]:

@@ -94,7 +94,8 @@ class _Job:
         self.options = options
         self.work = work
         # Turns before merging: benchmarks have no merged turns, so hold-out compares these.
-        self.cleaned = with_row_keys(clean(_between(read_table(source), options.since, options.before)))
+        said = _between(read_table(source), options.since, options.before)
+        self.cleaned = with_row_keys(clean(said))
         if options.merge_speakers:
             self.cleaned = count_merged_turns(self.cleaned)
         self.hold_out: HoldOut | None = load_hold_out(list(options.hold_out)) if options.hold_out else None
@@ -102,13 +103,13 @@ class _Job:
         manifest = read_manifest(source)
         self._count("read", manifest.dialogues, manifest.turns)
         if options.since or options.before:
-            self._count_days(source)
+            self._count_days(source, said)
 
     def _count(self, step: str, dialogues: int, turns: int) -> None:
         self.counts.append({"step": step, "dialogues": dialogues, "turns": turns})
 
-    def _count_days(self, source: Path) -> None:
-        dialogues, turns = _sizes(self.cleaned)
+    def _count_days(self, source: Path, said: Any) -> None:
+        dialogues, turns = _sizes(said.select(daft().col("turns").list_count().alias("turn_count")))
         if not dialogues:
             first, last = _days(read_table(source))
             has = f"it begins on {first} and ends on {last}" if first else "its turns have no times"

@@ -192,8 +192,10 @@ class Searcher:
         near, rest = hits[:NEAREST], hits[NEAREST:]
         if not near:
             return []
-        texts = [row["text"] for row in self.rows(near, ["text"])]
-        scores = agreed(np.array([2 * hit.score - 1 for hit in near]), self.vectors(near), texts, context)
+        rows = self._taken(near, ["text", "vector"])
+        scores = agreed(
+            np.array([2 * hit.score - 1 for hit in near]), _vectors(rows), rows["text"].to_pylist(), context
+        )
         found = [Hit(hit.row, float(score), hit.similarity) for hit, score in zip(near, scores, strict=True)]
         found.sort(key=lambda hit: (-hit.score, hit.row))
         return found + [Hit(hit.row, found[-1].score + hit.score - near[-1].score, hit.similarity) for hit in rest]
@@ -233,14 +235,17 @@ class Searcher:
         order = np.argsort(places)
         return rows.take(pa.array(order)).append_column("_context_distance", found["_distance"].take(places[order]))
 
+    def _taken(self, hits: Sequence[Hit], columns: list[str]) -> pa.Table:
+        """Return columns of hits, in their order."""
+        wanted = [hit.row for hit in hits]
+        taken = answered(self._reader.take_row_ids(wanted).select(columns).with_row_id().to_arrow())
+        places = {row: place for place, row in enumerate(taken["_rowid"].to_pylist())}
+        return taken.take(pa.array([places[row] for row in wanted])).drop_columns("_rowid")
+
     def rows(self, hits: Sequence[Hit], columns: list[str]) -> list[dict[str, Any]]:
         """Return the rows of hits, in their order."""
-        if not hits:
-            return []
-        asked = self._reader.take_row_ids([hit.row for hit in hits]).select(columns).with_row_id()
-        taken = answered(asked.to_arrow())
-        by_row = {row.pop("_rowid"): row for row in taken.to_pylist()}
-        return [by_row[hit.row] for hit in hits]
+        rows: list[dict[str, Any]] = self._taken(hits, columns).to_pylist() if hits else []
+        return rows
 
     def suggestions(self, hits: Sequence[Hit]) -> list[Suggestion]:
         """Return hits as suggestions, in their order."""
@@ -254,11 +259,12 @@ class Searcher:
 
     def vectors(self, hits: Sequence[Hit]) -> Vectors:
         """Return the stored vectors of hits, in their order."""
-        wanted = [hit.row for hit in hits]
-        taken = answered(self._reader.take_row_ids(wanted).select(["vector"]).with_row_id().to_arrow())
-        rows = {row: place for place, row in enumerate(taken["_rowid"].to_pylist())}
-        vectors: Vectors = taken["vector"].combine_chunks().flatten().to_numpy().reshape(len(taken), -1)
-        return vectors[[rows[row] for row in wanted]]
+        return _vectors(self._taken(hits, ["vector"]))
+
+
+def _vectors(rows: pa.Table) -> Vectors:
+    vectors: Vectors = rows["vector"].combine_chunks().flatten().to_numpy().reshape(len(rows), -1)
+    return vectors
 
 
 _COLUMNS = "it may name text, count, sources and domains, as in: count > 1 AND array_has_any(sources, ['chats'])"

@@ -62,6 +62,12 @@ class ReplyServing(_Part):
     add_every_seconds: float = Field(5.0, gt=0)
     max_pending: int = Field(10_000, ge=1)
 
+    @model_validator(mode="after")
+    def _scores_compare(self) -> ReplyServing:
+        if self.min_score is not None and self.mode != "typical":
+            raise ValueError("min_score needs mode: typical; other scores compare replies of one search alone")
+        return self
+
 
 class ConversationMemory(_Part):
     """How many conversations are remembered, so that only their new turns are encoded.
@@ -97,7 +103,8 @@ class Limits(_Part):
         characters: The maximum length of one text.
         turns: The maximum number of turns per conversation.
         tokens: The maximum number of tokens to compute; four characters count as one token.
-        wait_seconds: What would wait longer gets status 429 at once; a large request may wait three times its own time.
+        wait_seconds: A request that would wait longer for its turn gets status 429 at once; a large one may wait three
+            times as long as it takes itself.
         request_seconds: A request that takes longer gets status 504.
         drain_seconds: How long a stopping worker still accepts requests while it reports that it is not ready.
     """
@@ -182,7 +189,8 @@ class ServiceConfig(_Part):
         keys: API keys. Without any, the service listens on this machine only and allows everything.
         hosts: Names that clients may call the service by, besides `host` and those of this machine. Checked if there
             are no keys, so that no web page can reach it under a name of its own; with keys only if some are listed.
-        scrub: Whether `turnloom prepare`'s placeholders replace personal data in what is added before it is saved.
+        scrub: Whether personal data in added conversations and examples is replaced by placeholders before it is saved,
+            as `turnloom prepare` does.
         cors_origins: Origins whose web pages may call the service; `*` is refused.
         logs: What is logged.
         telemetry: Where to send traces and metrics; by default nowhere.
@@ -228,8 +236,6 @@ class ServiceConfig(_Part):
             raise ValueError("two keys have the same hash; make one with: turnloom serve --new-key NAME")
         if not self.keys and not is_loopback(self.host):
             raise ValueError("without keys only 127.0.0.1 is served; add a key or listen there")
-        if self.replies and self.replies.min_score is not None and self.replies.mode != "typical":
-            raise ValueError("replies: min_score needs mode: typical; other scores compare replies of one search alone")
         return self
 
     def following_links(self) -> ServiceConfig:
